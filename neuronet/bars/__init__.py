@@ -1,0 +1,1 @@
+"""Price bars: reading them from files, features, targets, windows, splits and scaling."""

@@ -1,0 +1,136 @@
+"""Parse the columns of a text whose dialect is known, with pandas' C parser, into arrays."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.bars.bars import PRICES, Floats, Times
+from neuronet.bars.dialect import Dialect
+from neuronet.bars.numbers import parse_numbers
+from neuronet.bars.text import Text
+from neuronet.bars.times import parse_times
+from neuronet.errors import DataError
+
+CHUNK = 500_000
+NA = ["-", "--", "inf", "-inf", "+inf", "Infinity", "-Infinity"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns as they stand in the file, in its order.
+
+    time    [rows] int64 ns, NO_TIME where the cell is no time
+    prices  open, high, low, close: [rows] float64, NaN where there is no number
+    volume  [rows] float64, None if the file has none
+    symbol  [rows] text, None if the file has none
+    line    [rows] line number in the file, from 1
+    notes   warnings so far
+    """
+
+    time: Times
+    prices: dict[str, Floats]
+    volume: Floats | None
+    symbol: NDArray[np.object_] | None
+    line: NDArray[np.int64]
+    notes: tuple[str, ...]
+
+
+def parse_table(text: Text, dialect: Dialect) -> Table:
+    """Parse the lines of data. Raises DataError with file:line for a line with a wrong number of fields."""
+    keep, notes = _check_lines(text, dialect)
+    numeric = [*(dialect.columns[name] for name in PRICES), *dialect.volumes]
+    columns = sorted({*numeric, *dialect.time, *dialect.columns.values()})
+    try:
+        chunks = list(_parse(text, dialect, keep, columns, numeric))
+    except ValueError:  # a cell that is no number: slower, but it finds which
+        chunks = list(_parse(text, dialect, keep, columns, []))
+    join = {key: np.concatenate([chunk[key] for chunk in chunks]) for key in chunks[0] if key != "notes"}
+    notes += [note for chunk in chunks for note in chunk["notes"]]
+    volumes = [join[f"volume{i}"] for i in range(len(dialect.volumes))]
+    volume = next((v for v in volumes if np.any(np.nan_to_num(v) != 0.0)), volumes[0] if volumes else None)
+    return Table(
+        join["time"],
+        {name: join[name] for name in PRICES},
+        volume,
+        join.get("symbol"),
+        np.flatnonzero(keep) + 1,
+        (*text.notes, *dict.fromkeys(notes)),
+    )
+
+
+def _check_lines(text: Text, dialect: Dialect) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which lines are data [lines]; a cut last line is left out with a note, any other ragged line refused."""
+    fields = text.fields(dialect.separator)
+    keep = fields > 0
+    keep[: dialect.first_line] = False
+    ragged = np.flatnonzero(keep & (fields != dialect.width))
+    notes = []
+    last = int(np.flatnonzero(keep)[-1])
+    if len(ragged) and ragged[-1] == last and fields[last] < dialect.width:
+        notes.append(
+            f"line {last + 1}, the last, is cut off after {fields[last]} of {dialect.width} fields and was dropped"
+        )
+        keep[last] = False
+        ragged = ragged[:-1]
+    if len(ragged):
+        row = int(ragged[0])
+        line = text.line(row)
+        raise DataError(
+            f"{fields[row]} fields instead of {dialect.width}: {line if len(line) <= 100 else line[:97] + '...'}"
+            + (f" ({len(ragged)} such lines)" if len(ragged) > 1 else ""),
+            where=f"{text.name}:{row + 1}",
+            fix="repair or delete the line",
+        )
+    if not keep.any():
+        raise DataError(f"no bars in {text.name}", where=text.name, fix="export it again")
+    return keep, notes
+
+
+def _parse(
+    text: Text, dialect: Dialect, keep: NDArray[np.bool_], columns: list[int], numeric: list[int]
+) -> Any:
+    """Yield dicts of arrays, a chunk of lines at a time; cells of ``numeric`` columns must all be numbers or missing."""
+    import pandas as pd
+
+    form = dialect.number_format
+    reader = pd.read_csv(
+        io.BytesIO(text.data),
+        sep=dialect.separator,
+        header=None,
+        names=list(range(dialect.width)),
+        usecols=columns,
+        dtype={i: "float64" if i in numeric else "str" for i in columns},
+        skiprows=np.flatnonzero(~keep).tolist(),
+        na_values=NA,
+        decimal=form.decimal,
+        thousands=form.thousands or None,
+        skip_blank_lines=False,
+        encoding="utf-8",
+        engine="c",
+        chunksize=CHUNK,
+        **_exact_floats(pd.__version__),
+    )
+    for frame in reader:
+        cells = frame[dialect.time[0]]
+        for column in dialect.time[1:]:
+            cells = cells + " " + frame[column]
+        time, notes = parse_times(cells, dialect.time_format)
+        chunk: dict[str, Any] = {"time": time, "notes": notes}
+        wanted = {name: dialect.columns[name] for name in PRICES}
+        wanted |= {f"volume{i}": column for i, column in enumerate(dialect.volumes)}
+        for name, column in wanted.items():
+            chunk[name] = frame[column].to_numpy() if numeric else parse_numbers(frame[column], form)
+        if "symbol" in dialect.columns:
+            chunk["symbol"] = frame[dialect.columns["symbol"]].astype(object).to_numpy()
+        yield chunk
+
+
+def _exact_floats(version: str) -> dict[str, str]:
+    """Ask older pandas for correctly rounded numbers; from 3.1 on that is the default and asking is deprecated."""
+    major, minor = (int(part) for part in version.split(".")[:2])
+    return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}

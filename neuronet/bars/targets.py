@@ -1,0 +1,67 @@
+"""Targets: what a net shall foretell at each bar; NaN or -1 where the future is not in the file."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.bars.bars import Bars, Floats
+from neuronet.bars.features import require_positive
+from neuronet.errors import DataError
+
+DOWN, FLAT, UP, UNKNOWN = 0, 1, 2, -1
+
+
+def forecast_targets(bars: Bars, horizon: int) -> Floats:
+    """Return [bars, horizon]: row t, column k - 1 is log(close[t + k] / close[t]); NaN past the last bar.
+
+    Raises DataError for prices <= 0, for no bar with a whole target, and when the close never moves.
+    """
+    _check_horizon(bars, horizon)
+    require_positive(bars, "the task 'forecast'")
+    log = np.log(bars.close)
+    targets = np.full((len(bars), horizon), np.nan)
+    for k in range(1, horizon + 1):
+        targets[:-k, k - 1] = log[k:] - log[:-k]
+    if np.ptp(bars.close) == 0.0:
+        raise _nothing_to_learn(bars, f"all {len(bars)} bars close at {bars.close[0]:g}")
+    return targets
+
+
+def direction_targets(bars: Bars, horizon: int, threshold: float) -> NDArray[np.int32]:
+    """Return [bars] int32 by log(close[t + horizon] / close[t]): 0 down, 1 flat, 2 up, -1 unknown.
+
+    threshold  log return beyond which it counts as a move, e.g. the cost of a trade (0.0002 = 2 basis points)
+
+    Raises DataError for prices <= 0, and when every known target is of one class.
+    """
+    _check_horizon(bars, horizon)
+    if not threshold >= 0.0:
+        raise DataError(f"threshold {threshold} is negative", where="direction_targets", fix="give 0 or more")
+    require_positive(bars, "the task 'direction'")
+    log = np.log(bars.close)
+    change = log[horizon:] - log[:-horizon]
+    targets = np.full(len(bars), UNKNOWN, np.int32)
+    targets[:-horizon] = np.where(change > threshold, UP, np.where(change < -threshold, DOWN, FLAT))
+    classes = np.unique(targets[:-horizon])
+    if len(classes) == 1:
+        name = ("down", "flat", "up")[int(classes[0])]
+        raise _nothing_to_learn(bars, f"every target is '{name}' with threshold {threshold:g}")
+    return targets
+
+
+def _check_horizon(bars: Bars, horizon: int) -> None:
+    if horizon < 1 or horizon >= len(bars):
+        raise DataError(
+            f"horizon {horizon} with {len(bars)} bars leaves no bar with a known target",
+            where=bars.symbol or "bars",
+            fix=f"choose a horizon from 1 to {len(bars) - 1}" if len(bars) > 1 else "give more bars",
+        )
+
+
+def _nothing_to_learn(bars: Bars, why: str) -> DataError:
+    return DataError(
+        f"nothing to learn: {why}",
+        where=bars.symbol or "bars",
+        fix="give bars that move, or a lower threshold",
+    )

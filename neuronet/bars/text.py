@@ -1,0 +1,143 @@
+"""A text file as UTF-8 bytes and a table of its lines: encodings, line ends, fields a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.errors import DataError
+
+BLOCK = 1 << 24
+BINARY = {
+    b"PK\x03\x04": "a ZIP archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x89HDF": "an HDF5 file",
+    b"%PDF": "a PDF",
+}
+SPACES = {
+    "\u00a0": " ",
+    "\u202f": " ",
+    "\u2009": " ",
+    "\u2019": "'",
+}  # groups of thousands: spaces, apostrophe
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """The content of a file: UTF-8 without a byte order mark, the encoding that it had, what was cut away."""
+
+    name: str
+    data: bytes
+    encoding: str
+    notes: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Offset of each line, and at the end the offset behind the last one."""
+        size = len(self.data)
+        ends = [
+            np.flatnonzero(np.frombuffer(self.data, np.uint8, min(BLOCK, size - at), at) == 10) + at + 1
+            for at in range(0, size, BLOCK)
+        ]
+        starts = np.concatenate([np.zeros(1, np.int64), *ends])
+        return starts if starts[-1] == size else np.append(starts, size)
+
+    @property
+    def lines(self) -> int:
+        return len(self.starts) - 1
+
+    def line(self, row: int) -> str:
+        """Return line ``row`` (from 0) without its end."""
+        return self.data[self.starts[row] : self.starts[row + 1]].decode("utf-8").rstrip("\r\n")
+
+    def is_blank(self, row: int) -> bool:
+        """Whether a line holds nothing, or only a comment."""
+        line = self.line(row).strip()
+        return not line or line.startswith("#")
+
+    def fields(self, separator: str) -> NDArray[np.int32]:
+        """Count the fields of each line [lines]; separators in quotes don't count; 0 for blank lines and comments."""
+        counts = np.zeros(self.lines, np.int64)
+        quotes = b'"' in self.data
+        first, size = 0, len(self.data)
+        while first < self.lines:
+            begin = int(self.starts[first])
+            last = max(int(np.searchsorted(self.starts, begin + BLOCK, "right")) - 1, first + 1)
+            edges = self.starts[first : last + 1] - begin
+            block = np.frombuffer(self.data, np.uint8, min(int(edges[-1]), size - begin), begin)
+            hits = block == ord(separator)
+            if quotes:
+                seen = np.cumsum(block == ord('"'))
+                before = np.concatenate([[0], seen])[edges[:-1]]
+                hits &= (seen - np.repeat(before, np.diff(edges))) % 2 == 0
+            places = np.flatnonzero(hits)
+            counts[first:last] = np.diff(np.searchsorted(places, edges))
+            first = last
+        result = (counts + 1).astype(np.int32)
+        comments = np.frombuffer(self.data, np.uint8)[self.starts[:-1]] == ord("#")
+        for row in np.flatnonzero(comments | (counts == 0)):
+            if self.is_blank(int(row)):
+                result[row] = 0
+        return result
+
+
+def read_text(path: str | Path) -> Text:
+    """Read a file and find its encoding: by its mark, by zero bytes (UTF-16), else UTF-8, else Windows-1252.
+
+    Raises DataError when the file is missing, empty, or not text.
+    """
+    path = Path(path)
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"cannot be read: {error.strerror or error}", where=str(path), fix="check the path"
+        ) from None
+    for mark, what in BINARY.items():
+        if raw.startswith(mark):
+            raise DataError(
+                f"this is {what}, not a text file", where=path.name, fix="unpack it, or export as CSV"
+            )
+    encoding = _encoding(raw)
+    notes: list[str] = []
+    if encoding in ("ascii", "utf-8"):
+        data = raw
+    else:
+        data = raw.decode(encoding, errors="replace").encode("utf-8")
+    whole = data.rstrip(b"\0")
+    if len(whole) < len(data):
+        notes.append(f"{len(data) - len(whole)} zero bytes at the end were cut off")
+    if b"\0" in whole:
+        raise DataError("zero bytes inside: not a text file", where=path.name, fix="export the bars as CSV")
+    if not whole.isascii():
+        for odd, plain in SPACES.items():
+            whole = whole.replace(odd.encode("utf-8"), plain.encode())
+    if b"\n" not in whole:
+        whole = whole.replace(b"\r", b"\n")
+    if not whole.strip():
+        raise DataError(f"no bars in {path.name}: the file is empty", where=path.name, fix="export it again")
+    return Text(path.name, whole, encoding, tuple(notes))
+
+
+def _encoding(raw: bytes) -> str:
+    for mark, name in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if raw.startswith(mark):
+            return name
+    head = np.frombuffer(raw[:4096], np.uint8)
+    if len(head) > 8 and len(head) % 2 == 0:
+        even, odd = np.mean(head[0::2] == 0), np.mean(head[1::2] == 0)
+        if odd > 0.8 and even < 0.2:
+            return "utf-16-le"
+        if even > 0.8 and odd < 0.2:
+            return "utf-16-be"
+    if raw.isascii():
+        return "ascii"
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"

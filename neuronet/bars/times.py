@@ -1,0 +1,207 @@
+"""How a file writes time: which format, found from a sample; and whole columns of it -> int64 ns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neuronet.bars.bars import Times
+from neuronet.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_TIME = np.iinfo(np.int64).min  # NaT
+DAY_FIRST, MONTH_FIRST = "%d{0}%m{0}%{1}", "%m{0}%d{0}%{1}"
+EITHER = "day or month first"
+_DATES = (
+    (re.compile(r"\d{4}([-./])\d{1,2}\1\d{1,2}"), "%Y{0}%m{0}%d"),
+    (re.compile(r"(?:1[89]|2[0-6])\d\d(?:0[1-9]|1[012])(?:0[1-9]|[12]\d|3[01])()"), "%Y%m%d"),
+    (re.compile(r"\d{1,2}([-./])\d{1,2}\1\d{4}"), EITHER + "Y"),
+    (re.compile(r"\d{1,2}([-./])\d{1,2}\1\d{2}(?!\d)"), EITHER + "y"),
+    (re.compile(r"[A-Za-z]{3}() \d{1,2}, \d{4}"), "%b %d, %Y"),
+    (re.compile(r"[A-Za-z]{4,9}() \d{1,2}, \d{4}"), "%B %d, %Y"),
+    (re.compile(r"\d{1,2}([- ])[A-Za-z]{3}\1\d{4}"), "%d{0}%b{0}%Y"),
+)
+_CLOCKS = (
+    (re.compile(r"\d{1,2}:\d{2}:\d{2}\.\d{1,9}"), "%H:%M:%S.%f"),
+    (re.compile(r"\d{1,2}:\d{2}:\d{2}( ?)[AaPp][Mm]"), "%I:%M:%S{0}%p"),
+    (re.compile(r"\d{1,2}:\d{2}( ?)[AaPp][Mm]"), "%I:%M{0}%p"),
+    (re.compile(r"\d{1,2}( ?-? ?)[AaPp][Mm]"), "%I{0}%p"),
+    (re.compile(r"\d{1,2}:\d{2}:\d{2}"), "%H:%M:%S"),
+    (re.compile(r"\d{1,2}:\d{2}"), "%H:%M"),
+    (re.compile(r"[0-2]\d[0-5]\d[0-5]\d(?!\d)"), "%H%M%S"),
+    (re.compile(r"[0-2]\d[0-5]\d(?!\d)"), "%H%M"),
+)
+_ZONES = {r"": "", r"Z|[+-]\d{2}:?\d{2}": "%z", r" GMT[+-]\d{4}": " GMT%z", r" UTC": " UTC"}
+# Seconds since 1970 have 9-11 digits for any time of interest, ms 3 more, and so on.
+_UNITS = (("s", 10**9, 1e8), ("ms", 10**6, 1e11), ("µs", 10**3, 1e14), ("ns", 1, 1e17))
+LATEST_EPOCH = 4.1025e18  # the year 2100, in ns
+_JOINS = re.compile(r"[ T]|, |")
+
+
+@dataclass(frozen=True)
+class TimeFormat:
+    """kind 'text' (strptime's pattern), 'epoch' (unit by size of each value), 'excel' (days since 1899-12-30)."""
+
+    kind: str
+    pattern: str = ""
+    buddhist: bool = False
+    evidence: str = ""
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether the cells themselves say how far they are from UTC."""
+        return "%z" in self.pattern or " UTC" in self.pattern
+
+    def describe(self) -> str:
+        """Return the format in words, for reports."""
+        text = {"text": self.pattern, "epoch": "epoch", "excel": "Excel days"}[self.kind]
+        return text + (" in the Buddhist era" if self.buddhist else "")
+
+
+def shape_of(cell: str) -> str:
+    """Return a cell's strptime pattern, or 'epoch', 'excel'; '' if it is no time; ' %H:%M' for a clock alone.
+
+    Dates whose day and month cannot be told apart by their look have EITHER in the pattern.
+    """
+    cell = cell.strip()
+    if re.fullmatch(r"\d{9,19}(\.\d+)?|\d\.\d+[eE]\+?\d\d?", cell) and not _date(cell):
+        return "epoch"
+    if re.fullmatch(r"[2-7]\d{4}(\.\d+)?", cell):
+        return "excel"
+    return _date(cell) or _clock(" " + cell, " ")
+
+
+def _date(cell: str) -> str:
+    for expression, pattern in _DATES:
+        match = expression.match(cell)
+        if match:
+            date = pattern.format(match.group(1)) if EITHER not in pattern else f"{pattern}{match.group(1)}"
+            rest = cell[match.end() :]
+            if not rest:
+                return date
+            join = _JOINS.match(rest)
+            clock = _clock(rest, join.group() if join else "")
+            if clock:
+                return date + clock
+    return ""
+
+
+def _clock(rest: str, join: str) -> str:
+    for expression, pattern in _CLOCKS:
+        match = expression.match(rest, len(join))
+        if match:
+            for zone, code in _ZONES.items():
+                if re.fullmatch(zone, rest[match.end() :]):
+                    return join + pattern.format(*match.groups()) + code
+    return ""
+
+
+def find_time_format(
+    cells: Sequence[str], *, where: str, date_format: str | None = None
+) -> TimeFormat | None:
+    """Decide the format from a sample of cells in file order; None when they are no times.
+
+    date_format  a strptime pattern, or 'dmy' or 'mdy' where the cells leave it open
+
+    Raises DataError naming --date-format when day and month cannot be told apart.
+    """
+    if date_format and "%" in date_format:
+        return TimeFormat("text", date_format, evidence="as asked for")
+    shapes = Counter(shape for shape in map(shape_of, cells) if shape and not shape.startswith(" "))
+    if not shapes:
+        return None
+    pattern, count = shapes.most_common(1)[0]
+    if count < 0.5 * len(cells):
+        return None
+    if pattern in ("epoch", "excel"):
+        return TimeFormat(pattern, evidence=f"as in {cells[-1]}")
+    alike = [cell.strip() for cell in cells if shape_of(cell) == pattern]
+    if pattern.startswith(EITHER):
+        return _day_or_month(alike, pattern.removeprefix(EITHER), where, date_format)
+    buddhist = pattern.startswith("%Y") and all(int(cell[:4]) > 2400 for cell in alike)
+    return TimeFormat("text", pattern, buddhist, f"as in {alike[-1]!r}")
+
+
+def _day_or_month(cells: list[str], rest: str, where: str, date_format: str | None) -> TimeFormat:
+    year, sign, clock = rest[0], rest[1], rest[2:]
+    day, month = (form.format(sign, year) + clock for form in (DAY_FIRST, MONTH_FIRST))
+    if date_format in ("dmy", "mdy"):
+        return TimeFormat("text", day if date_format == "dmy" else month, evidence="as asked for")
+    numbers = np.array([[int(part) for part in re.split(r"[-./ T]", cell)[:2]] for cell in cells])
+    for pattern, column in ((day, 0), (month, 1)):
+        proof = np.flatnonzero(numbers[:, column] > 12)
+        if len(proof):
+            return TimeFormat("text", pattern, evidence=f"as in {cells[int(proof[0])]!r}")
+    if sign == ".":
+        return TimeFormat("text", day, evidence="dates with dots have the day first")
+    orders = {pattern: _order(cells, pattern) for pattern in (day, month)}
+    if orders[day][0] != orders[month][0]:
+        pattern = day if orders[day][0] else month
+        return TimeFormat("text", pattern, evidence="only so the bars are in order")
+    spans = orders[day][1], orders[month][1]
+    if clock and max(spans) > 5 * min(spans) > 0:
+        pattern = day if spans[0] < spans[1] else month
+        return TimeFormat("text", pattern, evidence="only so neighbouring days follow each other")
+    raise DataError(
+        f"day and month cannot be told apart: {cells[0]!r} to {cells[-1]!r}",
+        where=where,
+        fix="say which comes first with --date-format dmy or --date-format mdy",
+    )
+
+
+def _order(cells: list[str], pattern: str) -> tuple[bool, int]:
+    """Return whether the cells ascend or descend when read so, and the ns between first and last."""
+    import pandas as pd
+
+    time = parse_times(pd.Series(cells), TimeFormat("text", pattern))[0]
+    steps = np.diff(time)
+    return bool(np.all(steps >= 0) or np.all(steps <= 0)), int(time.max() - time.min())
+
+
+def parse_times(cells: pd.Series[str], form: TimeFormat) -> tuple[Times, list[str]]:
+    """Return int64 ns (UTC where the cells carry an offset), NO_TIME where a cell is no time; and notes."""
+    import pandas as pd
+
+    if form.kind != "text":
+        values = pd.to_numeric(cells, errors="coerce")
+        return _from_epoch(values) if form.kind == "epoch" else (_from_excel(values), [])
+    if form.buddhist:
+        years = pd.to_numeric(cells.str[:4], errors="coerce").fillna(0).astype(int) - 543
+        cells = years.astype(str).str.zfill(4) + cells.str[4:]
+    time = pd.to_datetime(cells, format=form.pattern, errors="coerce", utc="%z" in form.pattern)
+    values = np.asarray(time.dt.as_unit("us").dt.tz_localize(None), "datetime64[us]").astype(np.int64)
+    fits = np.abs(values // 1000) < np.iinfo(np.int64).max // 10**6
+    return np.where(fits, np.where(fits, values, 0) * 1000, NO_TIME), []
+
+
+def _from_epoch(values: pd.Series[float]) -> tuple[Times, list[str]]:
+    """Take seconds, ms, µs or ns by the size of each value; years outside 1970-2100 are no time."""
+    number = np.asarray(values)
+    size = np.nan_to_num(number.astype(np.float64), nan=0.0)
+    time, units = np.full(len(number), NO_TIME, np.int64), {}
+    for unit, factor, low in _UNITS:
+        rows = (size >= low) & (size < 1000.0 * low) & (size * factor < LATEST_EPOCH)
+        if rows.any():
+            part = number[rows]
+            whole = np.floor(part).astype(np.int64)
+            time[rows] = whole * factor + np.round((part - whole) * factor).astype(np.int64)
+            units[unit] = int(rows.sum())
+    if len(units) < 2:
+        return time, []
+    counts = ", ".join(f"{rows} rows in {unit}" for unit, rows in units.items())
+    return time, [f"the unit of time changes within the file: {counts}"]
+
+
+def _from_excel(values: pd.Series[float]) -> Times:
+    """Take days since 1899-12-30, to the ms."""
+    days = np.asarray(values, np.float64)
+    valid = (days > 20_000) & (days < 80_000)
+    milliseconds = np.round((np.where(valid, days, 0.0) - 25_569) * 86_400_000).astype(np.int64)
+    return np.where(valid, milliseconds * 10**6, NO_TIME)

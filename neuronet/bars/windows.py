@@ -1,0 +1,50 @@
+"""Windows as start rows into the one matrix of features; no window is ever copied."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.bars.bars import Bars, span
+from neuronet.errors import DataError
+
+
+def window_starts(
+    bars: Bars, *, history: int, horizon: int, warmup: int = 0, max_gap: int | None = None
+) -> NDArray[np.int32]:
+    """Return each start row s whose input rows s..s+history-1 and target rows to s+history-1+horizon exist.
+
+    history  bars that the net sees; row s+history-1 is the last known bar
+    horizon  bars after it that the target needs; 0 gives the windows for prediction
+    warmup   rows at the start that have no features
+    max_gap  longest time in ns between neighbours anywhere in a window and its target; None allows all
+    returns  int32, ascending
+
+    Raises DataError, with the numbers wanted, when there is none.
+    """
+    if history < 1 or horizon < 0:
+        raise DataError(
+            f"history {history} and horizon {horizon} make no window",
+            where="window_starts",
+            fix="choose history >= 1 and horizon >= 0",
+        )
+    length, usable = history + horizon, len(bars) - warmup
+    starts = np.arange(warmup, max(len(bars) - length + 1, warmup), dtype=np.int32)
+    if not len(starts):
+        after = f" after {warmup} of warm-up" if warmup else ""
+        raise DataError(
+            f"{max(usable, 0)} bars{after} give 0 windows of {history}+{horizon}; need >= {length}",
+            where=bars.symbol or "bars",
+            fix="give more bars, or a shorter history or horizon",
+        )
+    if max_gap is not None:
+        holes = np.concatenate([[0], np.cumsum(np.diff(bars.time) > max_gap)])
+        starts = starts[holes[starts + length - 1] == holes[starts]]
+        if not len(starts):
+            raise DataError(
+                f"none of {usable - length + 1} windows of {history}+{horizon} bars is free of gaps longer "
+                f"than {span(max_gap)}; the file has {int(holes[-1])}",
+                where=bars.symbol or "bars",
+                fix="allow longer gaps, or a shorter history or horizon",
+            )
+    return starts

@@ -1,0 +1,77 @@
+"""DeviceArray: memory on one device that knows its shape, its dtype and its name."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.errors import ShapeError
+
+if TYPE_CHECKING:
+    from neuronet.device.base import Device
+
+Shape = tuple[int, ...]
+
+
+class DeviceArray:
+    """C-ordered float or int32 memory; axis 0 of an activation is the batch: ``[batch, units, window]``.
+
+    There are no arithmetic operators: every launch is visible as a call of an op.
+    ``storage`` is the device's own handle, an OpenCL buffer or a flat NumPy array.
+    """
+
+    __slots__ = ("device", "dtype", "name", "shape", "signature", "size", "storage")
+
+    def __init__(self, device: Device, shape: Shape, dtype: Any, storage: Any, name: str = "") -> None:
+        self.device, self.shape, self.dtype = device, shape, np.dtype(dtype)
+        self.storage, self.name = storage, name
+        self.size = math.prod(shape)
+        self.signature = (shape, self.dtype.char)  # what a kernel's launch plan depends on
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def read(self) -> NDArray[Any]:
+        """A copy in host memory, after all launches so far."""
+        return self.device.read(self)
+
+    def write(self, values: Any) -> DeviceArray:
+        """Overwrite with host ``values`` of the same shape; ShapeError otherwise."""
+        host = np.ascontiguousarray(values, self.dtype)
+        if host.shape != self.shape:
+            raise ShapeError(
+                f"cannot write values of shape {host.shape} into {self!r}",
+                fix="reshape the values, or allocate the array with their shape",
+            )
+        self.device.write(self, host)
+        return self
+
+    def fill(self, value: float) -> DeviceArray:
+        self.device.fill(self, value)
+        return self
+
+    def view(self, *shape: int) -> DeviceArray:
+        """The same memory under another shape of the same size."""
+        if math.prod(shape) != self.size:
+            raise ShapeError(f"cannot view {self!r} as {shape}: sizes differ")
+        return DeviceArray(self.device, shape, self.dtype, self.storage, self.name)
+
+    def rows(self, count: int) -> DeviceArray:
+        """The first ``count`` entries of axis 0, in the same memory."""
+        if not 0 <= count <= self.shape[0]:
+            raise ShapeError(f"cannot take {count} rows of {self!r}")
+        return DeviceArray(self.device, (count, *self.shape[1:]), self.dtype, self.storage, self.name)
+
+    def part(self, offset: int, shape: Shape, name: str = "") -> DeviceArray:
+        """``shape`` elements from ``offset`` on; the offset must be a multiple of ``device.alignment``."""
+        size = math.prod(shape)
+        storage = self.device.slice(self.storage, offset, size, self.dtype)
+        return DeviceArray(self.device, shape, self.dtype, storage, name or self.name)
+
+    def __repr__(self) -> str:
+        dims = ", ".join(map(str, self.shape))
+        return f"<{self.name or 'array'} {self.dtype.name}[{dims}] on {self.device.name}>"

@@ -1,0 +1,93 @@
+"""Device: what OpenCLDevice and NumpyDevice have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.kernel import Kernel, Launch, kernel_spec
+from neuronet.device.profile import Profile
+from neuronet.errors import KernelError
+
+if TYPE_CHECKING:
+    from neuronet.device.tape import Tape
+
+
+class Device(ABC):
+    """Memory and kernels of one device. ``kind`` is "gpu", "cpu", "accelerator" or "numpy"."""
+
+    name: str
+    kind: str
+    dtype: np.dtype[Any]  # of floating-point arrays: float32, or float64 on a NumPy device
+    alignment: int  # sub-arrays start at multiples of this many bytes
+
+    def __init__(self) -> None:
+        self.profile: Profile | None = Profile() if Profile.wanted() else None
+        self.tape: Tape | None = None
+        self._kernels: dict[str, Kernel] = {}
+
+    # --- arrays ----------------------------------------------------------------------
+
+    def array(self, shape: Shape, dtype: Any = None, *, name: str = "") -> DeviceArray:
+        """A new array of zeros; floating point unless ``dtype`` is np.int32."""
+        dtype = np.dtype(dtype or self.dtype)
+        return DeviceArray(self, shape, dtype, self.allocate(shape, dtype, name), name)
+
+    def put(self, values: Any, *, name: str = "") -> DeviceArray:
+        """Host values as a new array; integers become int32, all else floating point."""
+        host = np.asarray(values)
+        dtype = np.dtype(np.int32) if host.dtype.kind in "iu" else self.dtype
+        return self.array(host.shape, dtype, name=name).write(host)
+
+    @abstractmethod
+    def allocate(self, shape: Shape, dtype: np.dtype[Any], name: str) -> Any: ...
+
+    @abstractmethod
+    def read(self, array: DeviceArray) -> NDArray[Any]: ...
+
+    @abstractmethod
+    def write(self, array: DeviceArray, host: NDArray[Any]) -> None: ...
+
+    @abstractmethod
+    def fill(self, array: DeviceArray, value: float) -> None: ...
+
+    @abstractmethod
+    def slice(self, storage: Any, offset: int, size: int, dtype: np.dtype[Any]) -> Any: ...
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Wait until every launch so far is done."""
+
+    # --- kernels ---------------------------------------------------------------------
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel ``name`` of any ``kernels/*.cl``; built on first use, then kept."""
+        found = self._kernels.get(name)
+        if found is None:
+            found = self._kernels[name] = Kernel(kernel_spec(name), self)
+        return found
+
+    @abstractmethod
+    def prepare(self, launch: Launch, *, keep: bool) -> Callable[[], Any]:
+        """A call that runs ``launch``. With ``keep`` it must stay valid for ever (a tape holds it)."""
+
+    def run(self, launch: Launch) -> None:
+        """Run a checked launch now, and record it when a tape is listening."""
+        call = self.prepare(launch, keep=self.tape is not None)
+        call()
+        if self.tape is not None:
+            self.tape.append(call)
+
+    def refuse_transfer(self, array: DeviceArray, verb: str) -> None:
+        """Transfers to or from the host cannot be replayed, so they may not happen while recording."""
+        if self.tape is not None:
+            raise KernelError(
+                f"cannot {verb} {array!r} while a tape records",
+                where="Tape",
+                fix="move host transfers out of the recorded step",
+            )

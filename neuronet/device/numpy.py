@@ -1,0 +1,95 @@
+"""NumpyDevice: kernels run as their NumPy twins, in float32 or float64."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.base import Device
+from neuronet.device.kernel import Launch
+from neuronet.errors import DeviceError, KernelError
+
+
+class NumpyDevice(Device):
+    """The device that every machine has: for gradient checks in float64, and prediction anywhere."""
+
+    kind = "numpy"
+    alignment = 1
+
+    def __init__(self, dtype: Any = np.float32) -> None:
+        super().__init__()
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise DeviceError(f"dtype {self.dtype} is not float32 or float64", where="NumpyDevice")
+        self.name = f"numpy {self.dtype.name}"
+
+    def allocate(self, shape: Shape, dtype: np.dtype[Any], name: str) -> Any:
+        return np.zeros(int(np.prod(shape)), dtype)
+
+    def read(self, array: DeviceArray) -> NDArray[Any]:
+        self.refuse_transfer(array, "read")
+        return _host(array).copy()
+
+    def write(self, array: DeviceArray, host: NDArray[Any]) -> None:
+        self.refuse_transfer(array, "write")
+        _host(array)[...] = host
+
+    def fill(self, array: DeviceArray, value: float) -> None:
+        target = _host(array)
+
+        def call() -> None:
+            target.fill(value)
+
+        call()
+        if self.tape is not None:
+            self.tape.append(call)
+
+    def slice(self, storage: Any, offset: int, size: int, dtype: np.dtype[Any]) -> Any:
+        return storage[offset : offset + size]
+
+    def finish(self) -> None:
+        pass  # NumPy has finished when it returns
+
+    def prepare(self, launch: Launch, *, keep: bool) -> Callable[[], Any]:
+        spec = launch.spec
+        twin = _twin(launch)
+        arguments = {
+            arg.name: value if arg.dims is None else _host(value)
+            for arg, value in zip(spec.args, launch.values, strict=True)
+            if arg.dims is not None or arg.name in spec.scalars
+        }
+        profile = self.profile
+        if profile is None:
+            return lambda: twin(**arguments)
+
+        def timed() -> None:
+            start = time.perf_counter()
+            twin(**arguments)
+            profile.add(spec.name, time.perf_counter() - start)
+
+        return timed
+
+
+def _host(array: DeviceArray) -> NDArray[Any]:
+    view: NDArray[Any] = array.storage[: array.size].reshape(array.shape)
+    return view
+
+
+def _twin(launch: Launch) -> Callable[..., None]:
+    spec = launch.spec
+    module = import_module(f"{spec.reference}.{spec.stem}")
+    try:
+        twin: Callable[..., None] = getattr(module, spec.name)
+    except AttributeError:
+        raise KernelError(
+            "has no NumPy twin",
+            where=spec.where,
+            fix=f"write {spec.name}() in {spec.reference}/{spec.stem}.py",
+        ) from None
+    return twin

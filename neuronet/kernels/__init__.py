@@ -1,0 +1,1 @@
+"""OpenCL C sources, one .cl file an op; common.cl is compiled in front of each."""

@@ -1,0 +1,509 @@
+// conv.cl: one-dimensional convolution without padding; each variable has its own filters.
+//
+//   z[n,v,u,f] = b[v,f] + sum_k x[n, v, u*step + k] * w[v,f,k]       y = act(z)
+//
+// Used by   ops/conv.py, ops/dense.py     Checked against   reference/conv.py
+// NeuroNet  FeedForwardConv, CalcHiddenGradientConv, UpdateWeightsConvAdam; errata F1-F4. There the bias is
+//           the last tap of each filter.
+// Overwrites y and dx (0 where no window reaches); adds to dw and db. Windows may overlap or leave holes.
+
+// --- any device ----------------------------------------------------------------------------
+
+// grid: window_out, units, batch*variables
+__kernel void FeedForwardConv(
+    __global const float *x,    // [batch, variables, length]
+    __global const float *w,    // [variables, window_out, window]
+    __global const float *b,    // [variables, window_out]
+    __global float *y,          // [batch, variables, units, window_out]
+    const int variables, const int length, const int window, const int units, const int window_out,
+    const int step, const int activation)
+{
+    const int f = get_global_id(0), u = get_global_id(1), nv = get_global_id(2);
+    const int filter = nv % variables * window_out + f;
+    x += nv * length + u * step;
+    w += filter * window;
+    float z = b[filter];
+    for (int k = 0; k < window; ++k)
+        z += x[k] * w[k];
+    y[(nv * units + u) * window_out + f] = activate(z, activation);
+}
+
+// grid: length, batch*variables
+__kernel void CalcHiddenGradientConv(
+    __global const float *dz,   // [batch, variables, units, window_out]
+    __global const float *w,    // [variables, window_out, window]
+    __global float *dx,         // [batch, variables, length]
+    const int variables, const int length, const int window, const int units, const int window_out,
+    const int step)
+{
+    const int i = get_global_id(0), nv = get_global_id(1);
+    const int first = max(0, i - window + step) / step, last = min(units - 1, i / step);
+    dz += nv * units * window_out;
+    w += nv % variables * window_out * window + i;
+    float sum = 0.0f;
+    for (int u = first; u <= last; ++u)             // every window that holds this input
+        for (int f = 0; f < window_out; ++f)
+            sum += dz[u * window_out + f] * w[f * window - u * step];
+    dx[nv * length + i] = sum;
+}
+
+// Gradient of tap k of filter f of variable v, or of the filter's bias for k = window.
+static float weight_gradient(
+    __global const float *x, __global const float *dz, const int v, const int f, const int k,
+    const int batch, const int variables, const int length, const int window, const int units,
+    const int window_out, const int step)
+{
+    float sum = 0.0f;
+    for (int n = 0; n < batch; ++n)
+        for (int u = 0; u < units; ++u) {
+            const float d = dz[((n * variables + v) * units + u) * window_out + f];
+            sum += d * (k < window ? x[(n * variables + v) * length + u * step + k] : 1.0f);
+        }
+    return sum;
+}
+
+// grid: window + 1, window_out, variables
+__kernel void WeightGradientConv(
+    __global const float *x,    // [batch, variables, length]
+    __global const float *dz,   // [batch, variables, units, window_out]
+    __global float *dw,         // [variables, window_out, window]
+    __global float *db,         // [variables, window_out]
+    const int batch, const int variables, const int length, const int window, const int units,
+    const int window_out, const int step)
+{
+    const int k = get_global_id(0), f = get_global_id(1), v = get_global_id(2);
+    const float g = weight_gradient(x, dz, v, f, k, batch, variables, length, window, units, window_out, step);
+    const int filter = v * window_out + f;
+    if (k < window) dw[filter * window + k] += g;
+    else db[filter] += g;
+}
+
+// grid: window + 1, window_out, variables
+__kernel void UpdateWeightsConvAdam(
+    __global const float *x,    // [batch, variables, length]
+    __global const float *dz,   // [batch, variables, units, window_out]
+    __global float *w,          // [variables, window_out, window]
+    __global float *b,          // [variables, window_out]
+    __global float *w_m,        // [variables, window_out, window]
+    __global float *w_v,        // [variables, window_out, window]
+    __global float *b_m,        // [variables, window_out]
+    __global float *b_v,        // [variables, window_out]
+    __global const float *hyper, // [9]
+    const int batch, const int variables, const int length, const int window, const int units,
+    const int window_out, const int step)
+{
+    const int k = get_global_id(0), f = get_global_id(1), v = get_global_id(2);
+    const float g = weight_gradient(x, dz, v, f, k, batch, variables, length, window, units, window_out, step);
+    const int filter = v * window_out + f, at = filter * window + k;
+    if (k < window) adam(w + at, w_m + at, w_v + at, g, hyper);
+    else adam(b + filter, b_m + filter, b_v + filter, g, hyper);
+}
+
+// --- CPU: sums of 6 x 16 results at a time in registers --------------------------------------------
+
+#define CHUNK 256   // taps per pass over a panel; 16 filters of them stay in the L1 cache
+
+static float8 load8(__global const float *p, int count)    // zeros behind the count-th
+{
+    if (count >= 8) return vload8(0, p);
+    float8 v = 0.0f;
+    if (count > 0) v.s0 = p[0];
+    if (count > 1) v.s1 = p[1];
+    if (count > 2) v.s2 = p[2];
+    if (count > 3) v.s3 = p[3];
+    if (count > 4) v.s4 = p[4];
+    if (count > 5) v.s5 = p[5];
+    if (count > 6) v.s6 = p[6];
+    return v;
+}
+
+static void store8(float8 v, __global float *p, int count)
+{
+    if (count >= 8) { vstore8(v, 0, p); return; }
+    if (count > 0) p[0] = v.s0;
+    if (count > 1) p[1] = v.s1;
+    if (count > 2) p[2] = v.s2;
+    if (count > 3) p[3] = v.s3;
+    if (count > 4) p[4] = v.s4;
+    if (count > 5) p[5] = v.s5;
+    if (count > 6) p[6] = v.s6;
+}
+
+static float8 activate8(float8 z, int activation)
+{
+    switch (activation) {
+        case ACT_NONE: return z;
+        case ACT_TANH: return tanh(z);
+        default: return (float8)(activate(z.s0, activation), activate(z.s1, activation),
+                                 activate(z.s2, activation), activate(z.s3, activation),
+                                 activate(z.s4, activation), activate(z.s5, activation),
+                                 activate(z.s6, activation), activate(z.s7, activation));
+    }
+}
+
+// adam() for the first `count` of 8 neighbours: the same operations in the same order
+static void adam8(__global float *w, __global float *m, __global float *v, float8 g, int count,
+                  __global const float *hyper)
+{
+#pragma OPENCL FP_CONTRACT OFF
+    if (count >= 8) {
+        if (hyper[HYPER_GO] == 0.0f) return;
+        const float beta1 = hyper[HYPER_BETA1], beta2 = hyper[HYPER_BETA2];
+        const float8 mi = beta1 * vload8(0, m) + (1.0f - beta1) * g;
+        const float8 vi = beta2 * vload8(0, v) + (1.0f - beta2) * g * g;
+        const float8 wi = vload8(0, w);
+        const float8 decay = hyper[HYPER_L2] * wi + hyper[HYPER_L1] * sign(wi);
+        vstore8(mi, 0, m);
+        vstore8(vi, 0, v);
+        vstore8(wi - hyper[HYPER_LR] * (mi * hyper[HYPER_C1] / (sqrt(vi * hyper[HYPER_C2]) + hyper[HYPER_EPS])
+                                        + decay), 0, w);
+        return;
+    }
+    float each[8];
+    vstore8(g, 0, each);
+    for (int i = 0; i < count; ++i)
+        adam(w + i, m + i, v + i, each[i], hyper);
+}
+
+// group: 1, 1, 1
+// grid: batch*units/48, window_out/16, variables
+__kernel void FeedForwardConvCPU(
+    __global const float *x,    // [batch, variables, length]
+    __global const float *w,    // [variables, window_out, window]
+    __global const float *b,    // [variables, window_out]
+    __global float *y,          // [batch, variables, units, window_out]
+    const int batch, const int variables, const int length, const int window, const int units,
+    const int window_out, const int step, const int activation)
+{
+    const int first = 48 * get_global_id(0), last = min(first + 48, batch * units);
+    const int f = 16 * get_global_id(1), v = get_global_id(2), columns = window_out - f;
+    w += (v * window_out + f) * window;
+    b += v * window_out + f;
+    float panel[16 * CHUNK];                        // taps x filters, zeros behind the last filter
+    for (int k0 = 0; k0 < window; k0 += CHUNK) {
+        const int depth = min(CHUNK, window - k0);
+        for (int k = 0; k < depth; ++k)
+            for (int j = 0; j < 16; ++j)
+                panel[16 * k + j] = j < columns ? w[j * window + k0 + k] : 0.0f;
+        for (int r0 = first; r0 < last; r0 += 6) {
+            __global const float *row[6];
+            __global float *out[6];
+            float8 lo[6], hi[6];
+            #pragma unroll
+            for (int r = 0; r < 6; ++r) {
+                const int at = min(r0 + r, last - 1), nv = at / units * variables + v, u = at % units;
+                row[r] = x + nv * length + u * step + k0;
+                out[r] = y + (nv * units + u) * window_out + f;
+                __global const float *start = k0 ? out[r] : b;
+                lo[r] = load8(start, columns);
+                hi[r] = load8(start + 8, columns - 8);
+            }
+            for (int k = 0; k < depth; ++k) {
+                const float8 w_lo = vload8(2 * k, panel), w_hi = vload8(2 * k + 1, panel);
+                #pragma unroll
+                for (int r = 0; r < 6; ++r) {
+                    lo[r] += row[r][k] * w_lo;
+                    hi[r] += row[r][k] * w_hi;
+                }
+            }
+            const int act = k0 + CHUNK < window ? ACT_NONE : activation;
+            #pragma unroll
+            for (int r = 0; r < 6; ++r)
+                if (r0 + r < last) {
+                    store8(activate8(lo[r], act), out[r], columns);
+                    store8(activate8(hi[r], act), out[r] + 8, columns - 8);
+                }
+        }
+    }
+}
+
+#define SPAN 256    // inputs per work-item of the hidden gradient
+
+// group: 1, 1
+// grid: length/256, batch*variables
+__kernel void CalcHiddenGradientConvCPU(
+    __global const float *dz,   // [batch, variables, units, window_out]
+    __global const float *w,    // [variables, window_out, window]
+    __global float *dx,         // [batch, variables, length]
+    const int variables, const int length, const int window, const int units, const int window_out,
+    const int step)
+{
+    const int i0 = SPAN * get_global_id(0), i1 = min(i0 + SPAN, length), nv = get_global_id(1);
+    const int first = max(0, i0 - window + step) / step, last = min(units - 1, (i1 - 1) / step);
+    dz += nv * units * window_out;
+    w += nv % variables * window_out * window;
+    dx += nv * length;
+    for (int i = i0; i < i1; ++i)
+        dx[i] = 0.0f;
+    for (int u0 = first; u0 <= last; u0 += 4)       // 4 windows, 16 of their taps at a time
+        for (int k = 0; k < window; k += 16) {
+            float8 lo[4], hi[4];
+            int at[4];
+            #pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                lo[j] = hi[j] = 0.0f;
+                at[j] = min(u0 + j, last) * window_out;
+            }
+            for (int f = 0; f < window_out; ++f) {
+                const float8 w_lo = load8(w + f * window + k, window - k);
+                const float8 w_hi = load8(w + f * window + k + 8, window - k - 8);
+                #pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    lo[j] += dz[at[j] + f] * w_lo;
+                    hi[j] += dz[at[j] + f] * w_hi;
+                }
+            }
+            #pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                if (u0 + j > last) break;
+                float tap[16];
+                vstore8(lo[j], 0, tap);
+                vstore8(hi[j], 1, tap);
+                const int from = (u0 + j) * step + k;
+                const int end = min(min(16, window - k), i1 - from);
+                for (int t = max(0, i0 - from); t < end; ++t)
+                    dx[from + t] += tap[t];
+            }
+        }
+}
+
+// Gradients of 6 filters (those behind the last repeat it) x 16 taps
+static void weight_block(
+    __global const float *x, const int x_sample, const int step, const int taps,
+    __global const float *dz, const int dz_sample, const int window_out, const int last_filter,
+    const int batch, const int units, float8 lo[6], float8 hi[6])
+{
+    int at[6];
+    #pragma unroll
+    for (int r = 0; r < 6; ++r) {
+        at[r] = min(r, last_filter);
+        lo[r] = hi[r] = 0.0f;
+    }
+    for (int n = 0; n < batch; ++n)
+        for (int u = 0; u < units; ++u) {
+            __global const float *xs = x + n * x_sample + u * step;
+            __global const float *ds = dz + n * dz_sample + u * window_out;
+            const float8 x_lo = load8(xs, taps), x_hi = load8(xs + 8, taps - 8);
+            #pragma unroll
+            for (int r = 0; r < 6; ++r) {
+                lo[r] += ds[at[r]] * x_lo;
+                hi[r] += ds[at[r]] * x_hi;
+            }
+        }
+}
+
+// Gradient of one filter's bias
+static float bias_gradient(__global const float *dz, const int dz_sample, const int window_out,
+                           const int batch, const int units)
+{
+    float sum = 0.0f;
+    for (int n = 0; n < batch; ++n)
+        for (int u = 0; u < units; ++u)
+            sum += dz[n * dz_sample + u * window_out];
+    return sum;
+}
+
+// group: 1, 1, 1
+// grid: window/16 + 1, window_out/12, variables
+__kernel void WeightGradientConvCPU(
+    __global const float *x,    // [batch, variables, length]
+    __global const float *dz,   // [batch, variables, units, window_out]
+    __global float *dw,         // [variables, window_out, window]
+    __global float *db,         // [variables, window_out]
+    const int batch, const int variables, const int length, const int window, const int units,
+    const int window_out, const int step)
+{
+    const int k = 16 * get_global_id(0), first = 12 * get_global_id(1), v = get_global_id(2);
+    const int end = min(first + 12, window_out), dz_sample = variables * units * window_out;
+    x += v * length + k;
+    dz += v * units * window_out;
+    if (k >= window) {                              // the last column of the grid: biases
+        for (int f = first; f < end; ++f)
+            db[v * window_out + f] += bias_gradient(dz + f, dz_sample, window_out, batch, units);
+        return;
+    }
+    for (int f = first; f < end; f += 6) {
+        float8 lo[6], hi[6];
+        weight_block(x, variables * length, step, window - k, dz + f, dz_sample, window_out, end - 1 - f,
+                     batch, units, lo, hi);
+        for (int r = 0; r < min(6, end - f); ++r) {
+            __global float *g = dw + (v * window_out + f + r) * window + k;
+            store8(load8(g, window - k) + lo[r], g, window - k);
+            store8(load8(g + 8, window - k - 8) + hi[r], g + 8, window - k - 8);
+        }
+    }
+}
+
+// group: 1, 1, 1
+// grid: window/16 + 1, window_out/12, variables
+__kernel void UpdateWeightsConvAdamCPU(
+    __global const float *x,    // [batch, variables, length]
+    __global const float *dz,   // [batch, variables, units, window_out]
+    __global float *w,          // [variables, window_out, window]
+    __global float *b,          // [variables, window_out]
+    __global float *w_m,        // [variables, window_out, window]
+    __global float *w_v,        // [variables, window_out, window]
+    __global float *b_m,        // [variables, window_out]
+    __global float *b_v,        // [variables, window_out]
+    __global const float *hyper, // [9]
+    const int batch, const int variables, const int length, const int window, const int units,
+    const int window_out, const int step)
+{
+    const int k = 16 * get_global_id(0), first = 12 * get_global_id(1), v = get_global_id(2);
+    const int end = min(first + 12, window_out), dz_sample = variables * units * window_out;
+    x += v * length + k;
+    dz += v * units * window_out;
+    if (k >= window) {                              // the last column of the grid: biases
+        for (int f = first; f < end; ++f) {
+            const int at = v * window_out + f;
+            adam(b + at, b_m + at, b_v + at, bias_gradient(dz + f, dz_sample, window_out, batch, units), hyper);
+        }
+        return;
+    }
+    for (int f = first; f < end; f += 6) {
+        float8 lo[6], hi[6];
+        weight_block(x, variables * length, step, window - k, dz + f, dz_sample, window_out, end - 1 - f,
+                     batch, units, lo, hi);
+        for (int r = 0; r < min(6, end - f); ++r) {
+            const int at = (v * window_out + f + r) * window + k;
+            adam8(w + at, w_m + at, w_v + at, lo[r], window - k, hyper);
+            adam8(w + at + 8, w_m + at + 8, w_v + at + 8, hi[r], window - k - 8, hyper);
+        }
+    }
+}
+
+// --- GPU -----------------------------------------------------------------------------------------
+
+#define TILE 64     // results per side of a work-group's tile, 4 x 4 per work-item
+#define DEPTH 16    // terms per pass over a tile
+#define PITCH (TILE + 4)
+
+// group: 16, 16, 1
+// grid: window_out/64*16, batch*units/64*16, variables
+__kernel void FeedForwardConvGPU(
+    __global const float *x,    // [batch, variables, length]
+    __global const float *w,    // [variables, window_out, window]
+    __global const float *b,    // [variables, window_out]
+    __global float *y,          // [batch, variables, units, window_out]
+    const int batch, const int variables, const int length, const int window, const int units,
+    const int window_out, const int step, const int activation)
+{
+    __local float x_tile[DEPTH * PITCH], w_tile[DEPTH * PITCH];
+    const int lx = get_local_id(0), ly = get_local_id(1), v = get_group_id(2), rows = batch * units;
+    const int row = TILE * get_group_id(1), filter = TILE * get_group_id(0);
+    int x_at[4], w_at[4];                           // what this work-item loads
+    #pragma unroll
+    for (int j = 0; j < 4; ++j) {
+        const int r = min(row + ly + 16 * j, rows - 1), f = min(filter + ly + 16 * j, window_out - 1);
+        x_at[j] = (r / units * variables + v) * length + r % units * step;
+        w_at[j] = (v * window_out + f) * window;
+    }
+    float4 sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (int k0 = 0; k0 < window; k0 += DEPTH) {
+        const bool inside = k0 + lx < window;
+        #pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            x_tile[lx * PITCH + ly + 16 * j] = inside ? x[x_at[j] + k0 + lx] : 0.0f;
+            w_tile[lx * PITCH + ly + 16 * j] = inside ? w[w_at[j] + k0 + lx] : 0.0f;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll
+        for (int k = 0; k < DEPTH; ++k) {
+            const float4 p = vload4(ly, x_tile + k * PITCH), q = vload4(lx, w_tile + k * PITCH);
+            sum[0] += p.s0 * q;
+            sum[1] += p.s1 * q;
+            sum[2] += p.s2 * q;
+            sum[3] += p.s3 * q;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (int i = 0; i < 4; ++i) {
+        const int r = row + 4 * ly + i;
+        if (r >= rows) break;
+        const int out = ((r / units * variables + v) * units + r % units) * window_out;
+        float z[4];
+        vstore4(sum[i], 0, z);
+        for (int j = 0; j < 4; ++j) {
+            const int f = filter + 4 * lx + j;
+            if (f < window_out) y[out + f] = activate(z[j] + b[v * window_out + f], activation);
+        }
+    }
+}
+
+// Gradients of 16 filters x 16 taps in a work-group of 16 x 16; with k = window, of 16 biases in column 0.
+// Each of 16 lanes sums every 16th row, 4 x 4 weights per work-item; then the lanes are added in order.
+static float weight_tile(
+    __global const float *x, __global const float *dz, const int v, const int k, const int f,
+    const int batch, const int variables, const int length, const int window, const int units,
+    const int window_out, const int step, __local float *part)
+{
+    const int lx = get_local_id(0), lane = get_local_id(1);
+    const int tap = 4 * (lx % 4), filter = 4 * (lx / 4);
+    float4 sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (int r = lane; r < batch * units; r += 16) {
+        const int nv = r / units * variables + v, u = r % units;
+        float xs[4], ds[4];
+        #pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            xs[j] = k < window ? x[nv * length + u * step + min(k + tap + j, window - 1)] : 1.0f;
+            ds[j] = dz[(nv * units + u) * window_out + min(f + filter + j, window_out - 1)];
+        }
+        #pragma unroll
+        for (int j = 0; j < 4; ++j)
+            sum[j] += ds[j] * vload4(0, xs);
+    }
+    #pragma unroll
+    for (int j = 0; j < 4; ++j)
+        vstore4(sum[j], 0, part + lane * 256 + (filter + j) * 16 + tap);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float g = 0.0f;
+    for (int i = 0; i < 16; ++i)
+        g += part[i * 256 + lane * 16 + lx];        // filter `lane`, tap `lx`
+    return g;
+}
+
+// group: 16, 16, 1
+// grid: window/16*16 + 16, window_out/16*16, variables
+__kernel void WeightGradientConvGPU(
+    __global const float *x,    // [batch, variables, length]
+    __global const float *dz,   // [batch, variables, units, window_out]
+    __global float *dw,         // [variables, window_out, window]
+    __global float *db,         // [variables, window_out]
+    const int batch, const int variables, const int length, const int window, const int units,
+    const int window_out, const int step)
+{
+    __local float part[16 * 256];
+    const int first = 16 * get_group_id(0), v = get_group_id(2);
+    const float g = weight_tile(x, dz, v, first, 16 * get_group_id(1), batch, variables, length, window, units,
+                                window_out, step, part);
+    const int k = get_global_id(0), f = get_global_id(1), filter = v * window_out + f;
+    if (f >= window_out) return;
+    if (k < window) dw[filter * window + k] += g;
+    else if (first >= window && k == first) db[filter] += g;
+}
+
+// group: 16, 16, 1
+// grid: window/16*16 + 16, window_out/16*16, variables
+__kernel void UpdateWeightsConvAdamGPU(
+    __global const float *x,    // [batch, variables, length]
+    __global const float *dz,   // [batch, variables, units, window_out]
+    __global float *w,          // [variables, window_out, window]
+    __global float *b,          // [variables, window_out]
+    __global float *w_m,        // [variables, window_out, window]
+    __global float *w_v,        // [variables, window_out, window]
+    __global float *b_m,        // [variables, window_out]
+    __global float *b_v,        // [variables, window_out]
+    __global const float *hyper, // [9]
+    const int batch, const int variables, const int length, const int window, const int units,
+    const int window_out, const int step)
+{
+    __local float part[16 * 256];
+    const int first = 16 * get_group_id(0), v = get_group_id(2);
+    const float g = weight_tile(x, dz, v, first, 16 * get_group_id(1), batch, variables, length, window, units,
+                                window_out, step, part);
+    const int k = get_global_id(0), f = get_global_id(1), filter = v * window_out + f;
+    const int at = filter * window + k;
+    if (f >= window_out) return;
+    if (k < window) adam(w + at, w_m + at, w_v + at, g, hyper);
+    else if (first >= window && k == first) adam(b + filter, b_m + filter, b_v + filter, g, hyper);
+}

@@ -1,0 +1,103 @@
+// soft_max.cl: softmax of the rows of a matrix, with each row's largest value subtracted first.
+//
+//   y[r,i] = exp(x[r,i] - max_j x[r,j]) / sum_j exp(x[r,j] - max_k x[r,k])
+//   dx[r,i] = y[r,i] * (dy[r,i] - sum_j y[r,j] * dy[r,j])
+//
+// Any number of classes (errata F12). The plain form gives a row to one work-item, the GPU form to a
+// work-group of 64.
+//
+// Used by   ops/soft_max.py      Checked against   reference/soft_max.py
+// NeuroNet  SoftMax_FeedForward, SoftMax_HiddenGradient
+
+// grid: rows
+__kernel void SoftMax_FeedForward(
+    __global const float *x,    // [rows, classes]
+    __global float *y,          // [rows, classes]
+    const int classes)
+{
+    x += get_global_id(0) * classes;
+    y += get_global_id(0) * classes;
+    float top = x[0], sum = 0.0f;
+    for (int i = 1; i < classes; ++i) top = fmax(top, x[i]);
+    for (int i = 0; i < classes; ++i) {
+        const float e = exp(x[i] - top);
+        y[i] = e;
+        sum += e;
+    }
+    for (int i = 0; i < classes; ++i) y[i] /= sum;
+}
+
+// grid: rows
+__kernel void SoftMax_HiddenGradient(
+    __global const float *y,    // [rows, classes]
+    __global const float *dy,   // [rows, classes]
+    __global float *dx,         // [rows, classes]
+    const int classes)
+{
+    y += get_global_id(0) * classes;
+    dy += get_global_id(0) * classes;
+    dx += get_global_id(0) * classes;
+    float sum = 0.0f;
+    for (int i = 0; i < classes; ++i) sum += y[i] * dy[i];
+    for (int i = 0; i < classes; ++i) dx[i] = y[i] * (dy[i] - sum);
+}
+
+// --- GPU ---------------------------------------------------------------------------------
+
+#define GROUP 64
+
+// The sum, or the largest, of one value of each work-item, for all of them.
+static float reduce(float value, bool largest, __local float *values)
+{
+    const int id = get_local_id(0);
+    values[id] = value;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int rest = GROUP / 2; rest > 0; rest /= 2) {
+        if (id < rest) {
+            const float other = values[id + rest];
+            values[id] = largest ? fmax(values[id], other) : values[id] + other;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    const float all = values[0];
+    barrier(CLK_LOCAL_MEM_FENCE);   // before the next call writes
+    return all;
+}
+
+// group: 64, 1
+// grid: 64, rows
+__kernel void SoftMax_FeedForwardGPU(
+    __global const float *x,    // [rows, classes]
+    __global float *y,          // [rows, classes]
+    const int classes)
+{
+    __local float values[GROUP];
+    const int id = get_local_id(0);
+    x += get_global_id(1) * classes;
+    y += get_global_id(1) * classes;
+    float top = -INFINITY, sum = 0.0f;
+    for (int i = id; i < classes; i += GROUP) top = fmax(top, x[i]);
+    top = reduce(top, true, values);
+    for (int i = id; i < classes; i += GROUP) sum += exp(x[i] - top);
+    sum = reduce(sum, false, values);
+    for (int i = id; i < classes; i += GROUP) y[i] = exp(x[i] - top) / sum;
+}
+
+// group: 64, 1
+// grid: 64, rows
+__kernel void SoftMax_HiddenGradientGPU(
+    __global const float *y,    // [rows, classes]
+    __global const float *dy,   // [rows, classes]
+    __global float *dx,         // [rows, classes]
+    const int classes)
+{
+    __local float values[GROUP];
+    const int id = get_local_id(0);
+    y += get_global_id(1) * classes;
+    dy += get_global_id(1) * classes;
+    dx += get_global_id(1) * classes;
+    float sum = 0.0f;
+    for (int i = id; i < classes; i += GROUP) sum += y[i] * dy[i];
+    sum = reduce(sum, false, values);
+    for (int i = id; i < classes; i += GROUP) dx[i] = y[i] * (dy[i] - sum);
+}

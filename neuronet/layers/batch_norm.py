@@ -1,0 +1,108 @@
+"""CNeuronBatchNormOCL: normalisation of every value over samples. Ops: batch_norm, activation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from neuronet.activations import Activation
+from neuronet.device.array import DeviceArray, Shape
+from neuronet.errors import SpecError
+from neuronet.layers.activated import CNeuronActivated
+from neuronet.layers.base import CNeuronBaseOCL, layer
+from neuronet.ops import batch_norm
+
+MOST_SAMPLES = 1 << 24  # up to here a float counts every sample
+
+
+@layer
+class CNeuronBatchNormOCL(CNeuronActivated):
+    """y = act(gamma * (x - mean) / sqrt(variance + eps) + beta), each value of a sample with its own four.
+
+    input, output  [batch, ...], the same shape
+
+    Training, two or more rows: mean and biased variance of the batch (Ioffe & Szegedy, arXiv:1502.03167).
+    Training, one row (batch 1, or a last batch of 1): NeuroNet's running form: the running statistics take
+    in the sample, mean = (mean (B - 1) + x) / B and likewise the variance, and then normalise it; B counts
+    samples up to ``batch_size``. The very first sample gives nx = 0.
+    Evaluation: the running statistics, which then never change.
+
+    batch_size  samples that the running statistics remember (NeuroNet's batchSize). A batch of r rows moves
+                them by max(r / samples so far, r / batch_size), at most 1.
+
+    Parameters gamma (from 1) and beta (from 0); state mean, variance (unbiased) and count, of n values each.
+    """
+
+    batch_size: int = 1000
+    eps: float = 1e-5
+    activation: Activation = Activation.NONE
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        if not 1 < self.batch_size <= MOST_SAMPLES:
+            raise SpecError(
+                f"batch_size={self.batch_size} is not in 2 … {MOST_SAMPLES}",
+                where="CNeuronBatchNormOCL",
+                fix="choose how many samples the running statistics remember, such as 1000",
+            )
+        if not self.eps > 0:
+            raise SpecError(f"eps={self.eps} is not positive", where="CNeuronBatchNormOCL", fix="try eps=1e-5")
+        return input_shape
+
+    def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
+        n = math.prod(input_shape)
+        self.gamma = self.parameter("gamma", np.ones(n))
+        self.beta = self.parameter("beta", np.zeros(n))
+        self.running_mean = self.state("mean", np.zeros(n))
+        self.running_variance = self.state("variance", np.ones(n))
+        self.count = self.state("count", np.zeros(n))
+        self.batch_mean = self.device.array((n,), name=f"{self.where}.batch_mean")
+        self.batch_variance = self.device.array((n,), name=f"{self.where}.batch_variance")
+        self.sums = self.device.array((2, n), name=f"{self.where}.sums")
+        self.allocate_activation()
+
+    @property
+    def over_batch(self) -> bool:
+        """Whether the statistics are those of the present batch."""
+        return self.training and self.output.shape[0] > 1
+
+    @property
+    def statistics(self) -> tuple[DeviceArray, DeviceArray]:
+        """Mean and variance that normalise the present batch."""
+        if self.over_batch:
+            return self.batch_mean, self.batch_variance
+        return self.running_mean, self.running_variance
+
+    def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
+        running = (self.running_mean, self.running_variance, self.count)
+        if self.over_batch:
+            batch_norm.batch_statistics(prev.output, *self.statistics, *running, batch_size=self.batch_size)
+        elif self.training:
+            batch_norm.running_statistics(prev.output, *running, batch_size=self.batch_size)
+        batch_norm.forward(
+            prev.output,
+            *self.statistics,
+            self.gamma.value,
+            self.beta.value,
+            self.linear,
+            eps=self.eps,
+            activation=self.fused,
+        )
+        self.activate()
+
+    def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
+        x, dz, gamma = prev.output, self.deactivate(), self.gamma.value
+        batch_norm.gradient_sums(x, dz, *self.statistics, self.sums, eps=self.eps)
+        if not prev.needs_gradient:
+            return
+        if self.training and not self.over_batch:
+            batch_norm.backward_input_running(
+                x, dz, *self.statistics, gamma, self.count, prev.gradient, eps=self.eps
+            )
+        else:
+            batch_norm.backward_input(
+                x, dz, *self.statistics, gamma, self.sums, prev.gradient, eps=self.eps, frozen=not self.training
+            )
+
+    def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
+        batch_norm.backward_weights(self.sums, self.gamma.gradient, self.beta.gradient)

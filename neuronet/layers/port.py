@@ -1,0 +1,20 @@
+"""CNeuronPort: a stand-in for a previous layer whose gradient one branch of a composite may write."""
+
+from __future__ import annotations
+
+from neuronet.device.array import Shape
+from neuronet.layers.base import Build, CNeuronBaseOCL
+
+
+class CNeuronPort(CNeuronBaseOCL):
+    """Has a gradient of its own; the composite points ``output`` at the real input's output.
+
+    Where a layer's input feeds two branches, one branch writes ``prev.gradient``, the other writes
+    a port's, and an explicit sum joins them.
+    """
+
+    def build(self, context: Build, input_shape: Shape, path: str = "") -> Shape:
+        self.context, self.device, self.batch, self.path = context, context.device, context.batch, path
+        self.parameters, self.states, self.inner_layers, self._full = [], {}, [], {}
+        self.batch_array("gradient", input_shape)
+        return input_shape

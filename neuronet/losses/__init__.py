@@ -1,0 +1,7 @@
+"""Losses: each gives the value and the gradient for the output layer in one launch."""
+
+from neuronet.losses.cross_entropy import CrossEntropy
+from neuronet.losses.elementwise import Huber, Mae, Mse
+from neuronet.losses.quantile import Quantile
+
+__all__ = ["CrossEntropy", "Huber", "Mae", "Mse", "Quantile"]

@@ -1,0 +1,338 @@
+"""CNet: a stack of layers on a device, with its loss and its optimiser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.declared import to_spec
+from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.base import Device
+from neuronet.device.find import find_device
+from neuronet.device.pool import ParameterPool
+from neuronet.device.tape import Tape
+from neuronet.errors import FileFormatError, ShapeError, SpecError
+from neuronet.layers.base import Build, CNeuronBaseOCL, layer_from_spec
+from neuronet.layers.input import CNeuronInputOCL
+from neuronet.losses.base import Loss, make_loss
+from neuronet.ops import step as step_op
+from neuronet.optim.adam import Adam
+from neuronet.optim.base import RATES, Optimizer, optimizer_from_spec
+from neuronet.storage.hdf5 import read_model, write_model
+from neuronet.storage.model import ModelFile
+
+Array = NDArray[Any]
+TapeKey = Hashable
+
+
+class CNet:
+    """A net: declared by its constructor, alive after ``build``.
+
+        net = CNet(input_shape=(120, 9), layers=[...], batch=64, loss="mse", optimizer=Adam(lr=1e-3))
+        net.build(find_device(), seed=0)
+        net.feedForward(x)          # x [n <= batch, 120, 9]
+        net.backProp(target)        # gradients, then one step of the optimiser
+
+    input_shape, second_shape  of one sample of the first and the second input (None: no second input)
+    batch                      most samples in one pass; layers may need more than one (batch norm)
+    """
+
+    def __init__(
+        self,
+        *,
+        input_shape: Sequence[int],
+        layers: Sequence[CNeuronBaseOCL],
+        batch: int = 64,
+        loss: str | dict[str, Any] | Loss = "mse",
+        optimizer: Optimizer | None = None,
+        second_shape: Sequence[int] | None = None,
+    ) -> None:
+        if batch < 1:
+            raise SpecError(f"batch={batch} is not positive", where="CNet", fix="choose batch >= 1")
+        if not layers:
+            raise SpecError("has no layers", where="CNet", fix="give at least one layer")
+        self.input_shape: Shape = tuple(int(n) for n in input_shape)
+        self.second_shape: Shape | None = (
+            None if second_shape is None else tuple(int(n) for n in second_shape)
+        )
+        self.layers = list(layers)
+        self.batch, self.loss, self.optimizer = batch, make_loss(loss), optimizer or Adam()
+        self.split_updates = False  # True: always gradients first, then one update of the whole pool
+        if self.second_shape is None:
+            for i, layer in enumerate(self.layers):
+                if layer.takes_second:
+                    raise SpecError(
+                        "takes a second input, the net has none",
+                        where=f"layer {i} ({type(layer).__name__})",
+                        fix="give CNet a second_shape, and feedForward a second array",
+                    )
+
+    # --- building --------------------------------------------------------------------
+
+    def build(self, device: Device | None = None, *, seed: int = 0) -> CNet:
+        """Allocate everything on ``device`` and draw the initial weights from ``seed``."""
+        self.device = device or find_device()
+        self.rows, self.training, self.steps = self.batch, True, 0
+        self._tapes: dict[TapeKey, Tape] = {}
+        self._gradients_used = False
+        self.step = self.device.array((4,), np.int32, name="step").write([0, -1, -1, 0])
+        rng = np.random.default_rng(seed)
+        context = Build(self.device, self.batch, rng, self.step, self.second_shape)
+        self.input = CNeuronInputOCL(shape=self.input_shape)
+        self.input.build(context, (), "input")
+        self.second: CNeuronBaseOCL | None = None
+        if self.second_shape is not None:
+            self.second = CNeuronInputOCL(shape=self.second_shape)
+            self.second.build(context, (), "second input")
+        for i, layer in enumerate(self.layers):
+            layer.connect(i, self.layers)
+        shape = self.input_shape
+        for i, layer in enumerate(self.layers):
+            shape = layer.build(context, shape, str(i))
+        self.output_shape = shape
+        self.pool = ParameterPool(self.device, [p for layer in self.layers for p in layer.parameters])
+        for layer in self.layers:
+            if layer.parameters:
+                layer.span = self.pool.span(layer.parameters)
+        self.target_shape = self.loss.target_shape(shape)
+        target = (self.batch, *self.target_shape)
+        self.target = self.device.array(target, self.loss.target_dtype(self.device), name="target")
+        self.loss_value = self.device.array((2,), name="loss")  # [0] sum over samples, [1] last mean
+        self._table = self.device.array((1, RATES), name="rates")
+        self.loss.bind(self.device)
+        self.optimizer.bind(self.device)
+        return self
+
+    # --- one pass --------------------------------------------------------------------
+
+    def feedForward(self, x: Any, second: Any = None) -> None:
+        """Run ``x`` [n <= batch, *input_shape] through all layers, in the mode of ``TrainMode``."""
+        host = self._checked(x, self.input_shape, "x")
+        self.set_rows(len(host))
+        self.input.output.write(host)
+        if self.second is not None and self.second_shape is not None:
+            if second is None:
+                raise ShapeError(
+                    "the net has a second input", where="CNet", fix="give feedForward a second array"
+                )
+            other = self._checked(second, self.second_shape, "second")
+            if len(other) != len(host):
+                raise ShapeError(f"x has {len(host)} rows, second has {len(other)}", where="CNet")
+            self.second.output.write(other)
+        self.run("forward", self.forward)
+
+    def getResults(self) -> Array:
+        """The output of the last pass, [n, *output_shape]."""
+        return self.layers[-1].output.read()
+
+    def calcGradients(self, target: Any) -> float:
+        """Loss of the last pass and every gradient, without an update. Returns the mean loss."""
+        wanted = (self.rows, *self.target_shape)
+        host = np.asarray(target)
+        if host.shape != wanted:
+            raise ShapeError(f"target has shape {host.shape}, expected {wanted}", where="CNet")
+        if self._gradients_used:
+            self.pool.gradients.fill(0.0)
+        self._gradients_used = True
+        self.target.rows(self.rows).write(host)
+        self.run("gradients", self._gradient_launches)
+        return float(self.loss_value.read()[1])
+
+    def backProp(self, target: Any) -> float:
+        """``calcGradients``, then one step of the optimiser. Returns the mean loss before the step."""
+        mean = self.calcGradients(target)
+        self._table.write(self.optimizer.rates(self.steps)[None])
+        self.step.write([self.steps, -1, -1, 0])
+        step_op.next_step(self._table, self.optimizer.hyper, self.step)
+        self.optimizer.clip(self.pool.gradients)
+        self.optimizer.update(self.pool.all)
+        self._gradients_used = False  # the optimiser has set them to zero
+        self.steps += 1
+        return mean
+
+    def predict(self, x: Any, second: Any = None) -> Array:
+        """Outputs [n, *output_shape] for any number of rows, in evaluation mode."""
+        host = self._checked(x, self.input_shape, "x", limit=False)
+        training, results = self.training, []
+        self.TrainMode(False)
+        try:
+            for i in range(0, len(host), self.batch):
+                part = slice(i, i + self.batch)
+                self.feedForward(host[part], None if second is None else second[part])
+                results.append(self.getResults())
+        finally:
+            self.TrainMode(training)
+        return np.concatenate(results) if results else np.empty((0, *self.output_shape), self.device.dtype)
+
+    def TrainMode(self, flag: bool) -> None:
+        """Training or evaluation for the passes that follow. Evaluation changes no state."""
+        self.training = flag
+        for layer in self.layers:
+            layer.TrainMode(flag)
+
+    # --- launches, for ``fit`` and tapes ------------------------------------------------
+
+    def run(self, key: TapeKey, work: Callable[[], None], tapes: dict[TapeKey, Tape] | None = None) -> None:
+        """Run launches: the first time in this mode and batch size checked, from then on replayed."""
+        if not Tape.enabled():
+            work()
+            return
+        kept = self._tapes if tapes is None else tapes
+        full_key = (key, self.training, self.rows)
+        if full_key in kept:
+            kept[full_key].replay()
+            return
+        with Tape(self.device) as tape:
+            work()
+        kept[full_key] = tape
+
+    def set_rows(self, rows: int) -> None:
+        """Work on the first ``rows`` samples of every buffer."""
+        if rows != self.rows:
+            self.rows = rows
+            for layer in (self.input, *self.layers, *([self.second] if self.second else [])):
+                layer.set_rows(rows)
+
+    @property
+    def pairs(self) -> list[tuple[CNeuronBaseOCL, CNeuronBaseOCL]]:
+        """(previous layer, layer) from first to last."""
+        return list(zip([self.input, *self.layers], self.layers, strict=False))
+
+    def forward(self) -> None:
+        for prev, layer in self.pairs:
+            layer.feedForward(prev, self._second_of(layer))
+
+    def apply_loss(self, target: DeviceArray) -> None:
+        """The loss of the present output: its value, and its gradient for the last layer."""
+        last = self.layers[-1]
+        self.loss.apply(last.output, target, last.gradient, self.loss_value, self.optimizer.hyper, self.step)
+
+    def backward(self) -> None:
+        """dL/d(output) of every layer, from last to first."""
+        for prev, layer in reversed(self.pairs):
+            layer.calcInputGradients(prev, self._second_of(layer))
+
+    def weight_gradients(self) -> None:
+        for prev, layer in reversed(self.pairs):
+            layer.calcWeightGradients(prev, self._second_of(layer))
+
+    def update(self) -> None:
+        """One step of the optimiser from the layers' gradients, fused where nothing needs the weights' own.
+
+        Needs parameter gradients of zero, which every update leaves behind.
+        """
+        if self.optimizer.fused and self.optimizer.clip_norm is None and not self.split_updates:
+            for prev, layer in reversed(self.pairs):
+                layer.updateInputWeights(prev, self.optimizer, self._second_of(layer))
+            return
+        self.weight_gradients()
+        self.optimizer.clip(self.pool.gradients)
+        self.optimizer.update(self.pool.all)
+
+    def _gradient_launches(self) -> None:
+        self.apply_loss(self.target.rows(self.rows))
+        self.backward()
+        self.weight_gradients()
+
+    def _second_of(self, layer: CNeuronBaseOCL) -> CNeuronBaseOCL | None:
+        return self.second if layer.takes_second else None
+
+    def _checked(self, values: Any, shape: Shape, name: str, *, limit: bool = True) -> Array:
+        host = np.asarray(values)
+        if host.ndim == 0 or host.shape[1:] != shape or not len(host):
+            raise ShapeError(
+                f"{name} has shape {host.shape}, expected [n, {', '.join(map(str, shape))}] with n >= 1",
+                where="CNet",
+            )
+        if limit and len(host) > self.batch:
+            raise ShapeError(
+                f"{name} has {len(host)} rows, the net takes {self.batch}",
+                where="CNet",
+                fix="use predict(), or build the net with a larger batch",
+            )
+        return host
+
+    # --- saving ----------------------------------------------------------------------
+
+    def spec(self) -> dict[str, Any]:
+        """The declaration as plain JSON data: what ``/spec`` of a model file holds."""
+        return {
+            "input_shape": list(self.input_shape),
+            "second_shape": None if self.second_shape is None else list(self.second_shape),
+            "batch": self.batch,
+            "loss": to_spec(self.loss),
+            "optimizer": to_spec(self.optimizer),
+            "layers": [layer.spec() for layer in self.layers],
+        }
+
+    @classmethod
+    def from_spec(cls, spec: dict[str, Any]) -> CNet:
+        """The net that ``spec`` declares, not built yet. SpecError when it cannot be."""
+        known = {"input_shape", "second_shape", "batch", "loss", "optimizer", "layers"}
+        if unknown := sorted(spec.keys() - known):
+            raise SpecError(
+                f"unknown key {', '.join(map(repr, unknown))}", where="net", fix=f"use {sorted(known)}"
+            )
+        if missing := sorted({"input_shape", "layers"} - spec.keys()):
+            raise SpecError(f"missing key {', '.join(map(repr, missing))}", where="net")
+        rest = {key: spec[key] for key in ("batch", "loss", "second_shape") if spec.get(key) is not None}
+        if spec.get("optimizer"):
+            rest["optimizer"] = optimizer_from_spec(spec["optimizer"])
+        layers = [layer_from_spec(dict(item)) for item in spec["layers"]]
+        return cls(input_shape=spec["input_shape"], layers=layers, **rest)
+
+    def arrays(self) -> dict[str, Array]:
+        """Host copies of parameters, state and moments under the paths that they have in a file."""
+        found = {}
+        for i, layer in enumerate(self.layers):
+            for p in layer.parameters:
+                found[f"parameters/{i}/{p.name}"] = p.value.read()
+                found[f"optimizer/m/{i}/{p.name}"] = p.m.read()
+                found[f"optimizer/v/{i}/{p.name}"] = p.v.read()
+            for name, array in layer.states.items():
+                found[f"state/{i}/{name}"] = array.read()
+        found["optimizer/step"] = np.array([self.steps], np.int64)
+        return found
+
+    def set_arrays(self, arrays: dict[str, Array], where: str = "CNet") -> None:
+        """Write back what ``arrays()`` gave. Moments may be missing; FileFormatError for anything else."""
+        targets: dict[str, DeviceArray] = {}
+        for i, layer in enumerate(self.layers):
+            targets |= {f"parameters/{i}/{p.name}": p.value for p in layer.parameters}
+            targets |= {f"state/{i}/{name}": array for name, array in layer.states.items()}
+            targets |= {f"optimizer/m/{i}/{p.name}": p.m for p in layer.parameters}
+            targets |= {f"optimizer/v/{i}/{p.name}": p.v for p in layer.parameters}
+        for name, target in targets.items():
+            if name not in arrays:
+                if name.startswith("optimizer/"):
+                    continue
+                raise FileFormatError(f"{name} is missing", where=where, fix="train the model again")
+            if arrays[name].shape != target.shape:
+                raise FileFormatError(
+                    f"{name} has shape {arrays[name].shape}, the net needs {target.shape}",
+                    where=where,
+                    fix="the file was changed by another program: restore a copy or train again",
+                )
+            target.write(arrays[name])
+        self.steps = int(arrays.get("optimizer/step", [0])[0])
+        self.step.write([self.steps, -1, -1, 0])
+
+    def save(self, path: str | Path) -> None:
+        """Write declaration, weights, state and moments as HDF5; the file is replaced whole or not at all."""
+        write_model(path, ModelFile(spec=self.spec(), arrays=self.arrays(), training={}, bars={}))
+
+    @classmethod
+    def load(cls, path: str | Path, device: Device | None = None) -> CNet:
+        """The net that ``save`` wrote, built on ``device``, in evaluation mode."""
+        return cls.from_file(read_model(path), device, where=str(path))
+
+    @classmethod
+    def from_file(cls, model: ModelFile, device: Device | None = None, *, where: str = "model file") -> CNet:
+        net = cls.from_spec(model.spec).build(device)
+        net.set_arrays(model.arrays, where)
+        net.TrainMode(False)
+        return net

@@ -1,0 +1,1 @@
+"""Ops: stateless functions over device arrays. They allocate nothing and know no layers."""

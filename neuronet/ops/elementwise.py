@@ -1,0 +1,19 @@
+"""Sums and copies. Kernels: kernels/elementwise.cl."""
+
+from __future__ import annotations
+
+from neuronet.device.array import DeviceArray
+
+
+def add(a: DeviceArray, b: DeviceArray, out: DeviceArray, *, multiplyer: float = 1.0) -> None:
+    """out = (a + b) * multiplyer. Arrays of equal size and any shapes; ``out`` may be ``a`` or ``b``."""
+    n = out.size
+    out.device.kernel("SumMatrix")(
+        matrix1=a.view(n), matrix2=b.view(n), matrix_out=out.view(n), multiplyer=float(multiplyer)
+    )
+
+
+def copy(source: DeviceArray, target: DeviceArray) -> None:
+    """target = source. Arrays of equal size and any shapes."""
+    n = target.size
+    target.device.kernel("Copy")(source=source.view(n), target=target.view(n))

@@ -1,0 +1,13 @@
+"""Transpose each sample's matrix. Kernels: kernels/transpose.cl."""
+
+from __future__ import annotations
+
+from neuronet.device.array import DeviceArray
+from neuronet.ops.forms import form_for
+
+
+def forward(matrix_in: DeviceArray, matrix_out: DeviceArray) -> None:
+    """matrix_out [batch, cols, rows] = matrix_in [batch, rows, cols] with both axes swapped."""
+    device = matrix_out.device
+    name = "TransposeGPU" if form_for(device) == "GPU" else "Transpose"
+    device.kernel(name)(matrix_in=matrix_in, matrix_out=matrix_out)

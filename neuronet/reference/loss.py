@@ -1,0 +1,55 @@
+"""Twins of kernels/loss.cl."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.reference.adam import GO
+
+A = NDArray[Any]
+MSE, MAE, HUBER = range(3)  # as LOSS_* in loss.cl
+
+
+def _finish(mean: Any, rows: int, loss: A, hyper: A, step: A) -> None:
+    loss[0] += mean * rows
+    loss[1] = mean
+    if not np.isfinite(mean) and hyper[GO] != 0:
+        hyper[GO] = 0
+        step[2] = step[1]
+
+
+def CalcOutputGradient(
+    *, y: A, target: A, dy: A, loss: A, hyper: A, step: A, kind: int, delta: float
+) -> None:
+    e = y - target
+    a = np.abs(e)
+    if kind == MSE:
+        value, slope = e * e, 2 * e
+    elif kind == MAE:
+        value, slope = a, np.sign(e)
+    else:
+        value = np.where(a > delta, delta * (a - 0.5 * delta), 0.5 * e * e)
+        slope = np.clip(e, -delta, delta)
+    dy[...] = slope / e.size
+    _finish(value.mean(), len(y), loss, hyper, step)
+
+
+def CalcOutputGradientQuantile(*, y: A, target: A, levels: A, dy: A, loss: A, hyper: A, step: A) -> None:
+    e = target[..., None] - y
+    value = np.where(e > 0, levels * e, (levels - 1) * e)
+    dy[...] = np.where(e > 0, -levels, np.where(e < 0, 1 - levels, 0)) / e.size
+    _finish(value.mean(), len(y), loss, hyper, step)
+
+
+def CalcOutputGradientCrossEntropy(*, y: A, target: A, dy: A, loss: A, hyper: A, step: A) -> None:
+    rows = np.arange(len(y))
+    shifted = y - y.max(axis=1, keepdims=True)
+    e = np.exp(shifted)
+    total = e.sum(axis=1, keepdims=True)
+    p = e / total
+    p[rows, target] -= 1
+    dy[...] = p / len(y)
+    _finish((np.log(total[:, 0]) - shifted[rows, target]).mean(), len(y), loss, hyper, step)

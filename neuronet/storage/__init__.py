@@ -1,0 +1,1 @@
+"""Model files: named arrays and JSON documents in HDF5, written whole or not at all."""

@@ -1,0 +1,1 @@
+"""Tools for testing kernels and layers, one's own included: gradcheck, guards and comparisons."""

@@ -1,0 +1,1 @@
+"""Training on bars: data, the loop, checkpoints, evaluation, prediction."""

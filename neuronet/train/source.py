@@ -1,0 +1,167 @@
+"""Source: training data on the host, and Feed: the same data on a device, cut into batches there."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.device.array import DeviceArray
+from neuronet.device.tape import Tape
+from neuronet.errors import DataError, ShapeError
+from neuronet.net import CNet, TapeKey
+from neuronet.ops import gather
+from neuronet.ops import step as step_op
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Samples are windows into one matrix: sample i is rows[starts[i] : starts[i] + history].
+
+    rows     [bars, features] float
+    targets  [bars, ...] float, or int32 class numbers; a sample's is at its last row
+    starts   [samples] int32
+    second   [bars, ...] float or None: the second input, also at the last row
+    """
+
+    rows: Array
+    starts: Array
+    history: int
+    targets: Array | None = None
+    second: Array | None = None
+
+    @staticmethod
+    def windows(rows: Any, targets: Any, starts: Any, history: int) -> Source:
+        """Windows of ``history`` bars; no window is ever copied."""
+        rows, starts = np.asarray(rows), np.asarray(starts, np.int32)
+        if rows.ndim != 2:
+            raise ShapeError(f"rows have shape {rows.shape}, expected [bars, features]", where="Source")
+        if starts.size and not 0 <= starts.min() <= starts.max() <= len(rows) - history:
+            raise ShapeError(
+                f"starts reach from {starts.min()} to {starts.max()}, {len(rows)} rows hold windows of "
+                f"{history} that start from 0 to {len(rows) - history}",
+                where="Source",
+            )
+        return Source(rows, starts, history, None if targets is None else np.asarray(targets))
+
+    @staticmethod
+    def arrays(x: Any, target: Any = None, second: Any = None) -> Source:
+        """Ready samples x [n, ...], targets [n, ...] and second inputs [n, ...]."""
+        x = np.asarray(x)
+        parts = {"target": target, "second": second}
+        host = {name: None if values is None else np.asarray(values) for name, values in parts.items()}
+        for name, values in host.items():
+            if values is not None and len(values) != len(x):
+                raise ShapeError(f"x has {len(x)} samples, {name} has {len(values)}", where="Source")
+        starts = np.arange(len(x), dtype=np.int32)
+        return Source(x.reshape(len(x), -1), starts, 1, host["target"], host["second"])
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def check_finite(self, where: str) -> None:
+        """DataError naming the first row that is not finite and used by a sample."""
+        used = np.zeros(len(self.rows) + 1, np.int64)
+        np.add.at(used, self.starts, 1)
+        np.add.at(used, self.starts + self.history, -1)
+        inside = np.cumsum(used)[:-1] > 0
+        last = self.starts + self.history - 1
+        for name, values, rows in (
+            ("input", self.rows, np.flatnonzero(inside)),
+            ("target", self.targets, last),
+            ("second input", self.second, last),
+        ):
+            if values is None or values.dtype.kind != "f":
+                continue
+            finite = np.isfinite(values[rows].reshape(len(rows), -1)).all(axis=1)
+            if not finite.all():
+                row = int(rows[np.flatnonzero(~finite)[0]])
+                raise DataError(
+                    f"{name} row {row} holds a value that is not finite ({np.sum(~finite)} rows do)",
+                    where=where,
+                    fix="drop or repair these rows before training",
+                )
+
+
+class Feed:
+    """A source on the device of a net, and the launches that bring its batches to the net."""
+
+    def __init__(self, net: CNet, source: Source, where: str) -> None:
+        self.net, self.source, self.history = net, source, source.history
+        features = source.rows.shape[1]
+        wanted = math.prod(net.input_shape)
+        if source.history * features != wanted or (
+            source.history > 1 and net.input_shape[0] != source.history
+        ):
+            raise ShapeError(
+                f"samples are {source.history} x {features} values, the net takes {list(net.input_shape)}",
+                where=where,
+                fix="make the net's input_shape (history, features)",
+            )
+        self.rows = self._put(source.rows, f"{where} rows")
+        self.targets = None
+        if source.targets is not None:
+            self.targets = self._put(self._checked_targets(source.targets, where), f"{where} targets")
+        self.second = None if source.second is None else self._put(source.second, f"{where} second input")
+        self.starts = net.device.array((max(1, len(source)),), np.int32, name=f"{where} starts")
+        self.tapes: dict[TapeKey, Tape] = {}
+
+    def begin(self, order: Array, *, batch: int = 0) -> None:
+        """Start a pass over the samples in ``order``, at batch number ``batch``."""
+        self.starts.write(self.source.starts[order])
+        self.net.step.write([self.net.steps, batch - 1, -1, 0])
+
+    def batches(self) -> list[int]:
+        """Rows of each batch of a pass: all samples, the last batch may be shorter."""
+        full, rest = divmod(len(self.source), self.net.batch)
+        return [self.net.batch] * full + ([rest] if rest else [])
+
+    def gather(self) -> None:
+        """Launches: batch number step[1] becomes the net's input and target."""
+        net, features = self.net, self.rows.shape[1]
+        self._cut(self.rows, net.input.output.view(net.rows, self.history, features), 0)
+        last = self.history - 1
+        if self.targets is not None:
+            self._cut(self.targets, _flat(net.target.rows(net.rows)), last)
+        if self.second is not None and net.second is not None:
+            self._cut(self.second, _flat(net.second.output), last)
+
+    def next_batch(self) -> None:
+        """Launches: the next batch of a pass that trains nothing."""
+        step_op.next_batch(self.net.step)
+        self.gather()
+
+    def _cut(self, rows: DeviceArray, out: DeviceArray, offset: int) -> None:
+        gather.windows(rows, self.starts, self.net.step, out, batch_size=self.net.batch, offset=offset)
+
+    def _checked_targets(self, targets: Array, where: str) -> Array:
+        net = self.net
+        if targets.shape[1:] != net.target_shape:
+            raise ShapeError(
+                f"targets have shape {targets.shape[1:]} a sample, the net's loss takes {net.target_shape}",
+                where=where,
+                fix="give the last layer one value for each target",
+            )
+        if net.target.dtype.kind == "i":
+            classes = math.prod(net.output_shape)
+            used = targets[self.source.starts + self.history - 1]
+            if targets.dtype.kind not in "iu" or used.min() < 0 or used.max() >= classes:
+                raise DataError(
+                    f"class numbers must be whole, from 0 to {classes - 1}; got {used.min()} to {used.max()}",
+                    where=where,
+                )
+        return targets
+
+    def _put(self, values: Array, name: str) -> DeviceArray:
+        flat = values.reshape(len(values), -1)
+        return self.net.device.put(flat.astype(np.int32) if flat.dtype.kind in "iu" else flat, name=name)
+
+
+def _flat(array: DeviceArray) -> DeviceArray:
+    """[batch, ...] as [batch, 1, values]: one row of the target matrix a sample."""
+    return array.view(array.shape[0], 1, array.size // array.shape[0])
