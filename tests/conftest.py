@@ -16,7 +16,9 @@ FOUND = [d for d in list_devices() if d.kind != "numpy" and WANTED in f"{d.platf
 _open: dict[int, Device] = {}
 
 
-@pytest.fixture(params=FOUND or [None], ids=lambda d: f"{d.platform} {d.version}"[:28] if d else "no OpenCL device")
+@pytest.fixture(
+    params=FOUND or [None], ids=lambda d: f"{d.platform} {d.version}"[:28] if d else "no OpenCL device"
+)
 def device(request: pytest.FixtureRequest) -> Device:
     """Each OpenCL device, or those whose "platform / name" contains NEURONET_TEST_DEVICE."""
     if request.param is None:

@@ -1,34 +1,39 @@
-"""From a table as it stands in a file to sound bars: UTC, sorted, no time twice, no missing price; every change is said.
+"""From a table as it stands in a file to sound bars: UTC, sorted, no time twice, no missing price.
 
-The rules: what cannot be a bar is dropped with a warning that has line numbers; what may be an honest bar is kept and
-counted; what makes the whole file doubtful is refused.
+What cannot be a bar is dropped with a warning that has line numbers; what may be an honest bar is kept and
+counted; what makes the whole file doubtful is refused. Nothing is changed silently.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neuronet.bars.bars import PRICES, Bars, Floats, Times, most_common_step, span, stamp
+from neuronet.bars.bars import PRICES, Bars, Floats, Times, span, stamp
 from neuronet.bars.table import Table
 from neuronet.bars.times import NO_TIME
 from neuronet.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 log = logging.getLogger(__name__)
 
 DAY = 86_400 * 10**9
 WEEKEND = 4 * DAY  # the longest gap over a Saturday that still counts as a weekend
+SHOWN = 100  # line numbers that a report lists
 TOO_MANY = 0.05  # share of faulty rows from which on a file is refused
 Lines = NDArray[np.int64]
+Data = dict[str, NDArray[Any]]  # column name -> [rows]
 
 
 @dataclass
 class Findings:
-    """What was wrong: sentences, counts, and line numbers of bars that are kept though they are impossible."""
+    """What was wrong: sentences, counts, and line numbers of impossible bars that are kept."""
 
     where: str
     warnings: list[str] = field(default_factory=list)
@@ -59,7 +64,7 @@ def clean(
     findings = Findings(where)
     for note in table.notes:
         findings.warn(note)
-    data = {**table.prices, "time": table.time, "line": table.line}
+    data: Data = {**table.prices, "time": table.time, "line": table.line}
     if table.volume is not None:
         data["volume"] = table.volume
     findings.counts["rows"] = len(table.time)
@@ -73,16 +78,22 @@ def clean(
     data = _drop_duplicates(data, findings, local=not (tz or has_zone))
     volume = _fill_volume(data, findings)
     _check_candles(data, findings)
-    bars = Bars(data["time"], *(data[price] for price in PRICES), volume, name or symbol or "")
+    opened, high, low, close = (data[price] for price in PRICES)
+    bars = Bars(data["time"], opened, high, low, close, volume, name or symbol or "")
     _check_gaps(bars, findings)
     return bars, findings
 
 
 def at_lines(lines: Lines) -> str:
     """Return 'line 7', or 'lines 7, 9, 12 and 20 more'."""
-    shown = ", ".join(str(line) for line in lines[:3])
+    shown = ", ".join(str(line) for line in np.sort(lines)[:3])
     more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
     return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
+
+
+def rows_of(marked: NDArray[np.bool_]) -> str:
+    """Return '1 row' or '7 rows'."""
+    return f"{int(marked.sum())} row{'s' if marked.sum() != 1 else ''}"
 
 
 def gap_kinds(bars: Bars) -> dict[str, NDArray[np.int64]]:
@@ -91,19 +102,20 @@ def gap_kinds(bars: Bars) -> dict[str, NDArray[np.int64]]:
     weekend  holds noon of a Saturday or Sunday and is at most 4 days long
     session  shorter than a day, and begins at a clock time at which at least a fifth of all days have a gap
     """
-    steps = np.diff(bars.time)
-    gaps = np.flatnonzero(steps > bars.step) + 1
+    gaps = np.flatnonzero(np.diff(bars.time) > bars.step) + 1
     begin, end = bars.time[gaps - 1] + bars.step, bars.time[gaps]
-    noons = [
-        (begin + shift * DAY - DAY // 2 - 1) // (7 * DAY) != (end + shift * DAY - DAY // 2 - 1) // (7 * DAY)
-        for shift in (5, 4)
-    ]
-    weekend = (noons[0] | noons[1]) & (end - begin <= WEEKEND)
+    saturday, sunday = (_week_of(begin - 1, noon) != _week_of(end - 1, noon) for noon in (5.5, 6.5))
+    weekend = (saturday | sunday) & (end - begin <= WEEKEND)
     clock, days = begin % DAY, max(len(np.unique(bars.time // DAY)), 1)
     daily = ~weekend & (end - begin < DAY)
     values, counts = np.unique(clock[daily], return_counts=True)
     session = daily & np.isin(clock, values[counts >= max(0.2 * days, 2)])
     return {"weekend": gaps[weekend], "session": gaps[session], "other": gaps[~weekend & ~session]}
+
+
+def _week_of(time: Times, day: float) -> NDArray[np.int64]:
+    """Number the weeks that begin ``day`` days after Monday 00:00."""
+    return (time + 3 * DAY - int(day * DAY)) // (7 * DAY)
 
 
 def impossible(prices: dict[str, Floats]) -> NDArray[np.bool_]:
@@ -112,7 +124,7 @@ def impossible(prices: dict[str, Floats]) -> NDArray[np.bool_]:
     return (prices["high"] < top) | (prices["low"] > bottom) | (prices["high"] < prices["low"])
 
 
-def _take(data: dict[str, NDArray], rows: NDArray) -> dict[str, NDArray]:
+def _take(data: Data, rows: NDArray[Any]) -> Data:
     return {name: values[rows] for name, values in data.items()}
 
 
@@ -120,7 +132,7 @@ def _one_symbol(table: Table, symbol: str | None, where: str) -> str | None:
     if table.symbol is None:
         return None
     names = sorted({str(name) for name in table.symbol if isinstance(name, str)})
-    if symbol in names or len(names) == 1 and symbol is None:
+    if symbol in names or (len(names) == 1 and symbol is None):
         return symbol or names[0]
     raise DataError(
         f"{len(names)} symbols in one file: {', '.join(names[:5])}" + (f", not {symbol}" if symbol else ""),
@@ -129,21 +141,21 @@ def _one_symbol(table: Table, symbol: str | None, where: str) -> str | None:
     )
 
 
-def _drop_without_time(data: dict[str, NDArray], findings: Findings) -> dict[str, NDArray]:
+def _drop_without_time(data: Data, findings: Findings) -> Data:
     bad = data["time"] == NO_TIME
     if not findings.count("no_time", bad):
         return data
-    if bad.mean() > TOO_MANY and bad.sum() > 2 or bad.all():
+    if (bad.mean() > TOO_MANY and bad.sum() > 2) or bad.all():
         raise DataError(
             f"{bad.sum()} of {len(bad)} rows have no readable time, {at_lines(data['line'][bad])}",
             where=findings.where,
             fix="give the format with --date-format, for instance --date-format '%d/%m/%Y %H:%M'",
         )
-    findings.warn(f"{bad.sum()} rows without a readable time were dropped: {at_lines(data['line'][bad])}")
+    findings.warn(f"{rows_of(bad)} without a readable time dropped: {at_lines(data['line'][bad])}")
     return _take(data, ~bad)
 
 
-def _drop_without_price(data: dict[str, NDArray], findings: Findings) -> dict[str, NDArray]:
+def _drop_without_price(data: Data, findings: Findings) -> Data:
     missing = {name: ~np.isfinite(data[name]) for name in PRICES}
     bad = np.logical_or.reduce(list(missing.values()))
     if not findings.count("no_price", bad):
@@ -155,15 +167,14 @@ def _drop_without_price(data: dict[str, NDArray], findings: Findings) -> dict[st
             where=findings.where,
             fix="look at the file with 'neuronet inspect'",
         )
-    findings.warn(f"{bad.sum()} rows without {columns} were dropped: {at_lines(data['line'][bad])}")
+    findings.warn(f"{rows_of(bad)} without {columns} dropped: {at_lines(data['line'][bad])}")
     return _take(data, ~bad)
 
 
 def _to_utc(
     time: Times, tz: str | None, utc_offset: float | None, has_zone: bool, findings: Findings
 ) -> Times:
-    """Shift local times to UTC; of an hour that a clock change repeats, the first pass is summer time."""
-    if (tz is None and utc_offset is None) or (has_zone and utc_offset is None and tz is None):
+    if tz is None and utc_offset is None:
         return time
     if has_zone or (tz is not None and utc_offset is not None):
         raise DataError(
@@ -173,78 +184,84 @@ def _to_utc(
         )
     if utc_offset is not None:
         return time - round(utc_offset * 3_600) * 10**9
+    return _from_zone(time, str(tz), findings)
+
+
+def _from_zone(time: Times, tz: str, findings: Findings) -> Times:
+    """Turn the local times of a zone into UTC; the first pass of an hour that occurs twice is summer time."""
     import pandas as pd
 
     local = pd.DatetimeIndex(time.view("datetime64[ns]"))
     try:
-        summer, winter = (
-            np.asarray(
-                local.tz_localize(tz, ambiguous=np.full(len(time), early), nonexistent="shift_forward")
-                .tz_convert("UTC")
-                .tz_localize(None)
-            ).astype("datetime64[ns]").astype(np.int64)
-            for early in (True, False)
-        )  # fmt: skip
-        gone = np.asarray(local.tz_localize(tz, ambiguous=np.full(len(time), True), nonexistent="NaT").isna())
-    except (KeyError, ValueError, OSError) as error:
+        early = local.tz_localize(tz, ambiguous=np.full(len(time), True), nonexistent="shift_forward")
+        late = local.tz_localize(tz, ambiguous=np.full(len(time), False), nonexistent="shift_forward")
+    except (KeyError, ValueError, OSError):
         raise DataError(
-            f"unknown time zone {tz!r} ({error})",
-            where=findings.where,
-            fix="name it as in 'America/New_York'",
+            f"unknown time zone {tz!r}", where=findings.where, fix="name it as in --tz America/New_York"
         ) from None
+    gone = np.asarray(early.tz_localize(None) != local)
     if findings.count("not_in_time_zone", gone):
-        findings.warn(f"{gone.sum()} times do not exist in {tz} (clock change) and were moved on")
+        findings.warn(f"{rows_of(gone)} with a time that the clock change in {tz} skips were moved on")
     again = pd.Series(time).duplicated(keep="first" if time[-1] >= time[0] else "last").to_numpy()
-    return np.where(again, winter, summer)
+    return np.where(again, _utc(late), _utc(early))
 
 
-def _sort(data: dict[str, NDArray], findings: Findings) -> dict[str, NDArray]:
+def _utc(local: pd.DatetimeIndex) -> Times:
+    return np.asarray(local.tz_convert("UTC").tz_localize(None), "datetime64[ns]").astype(np.int64)
+
+
+def _sort(data: Data, findings: Findings) -> Data:
     """Sort by time. Newest first is a layout and merely turned round; anything else is a finding."""
-    steps = np.diff(data["time"])
-    findings.counts["moved"] = 0
+    time = data["time"]
+    steps = np.diff(time)
     if np.all(steps >= 0):
         return data
-    rows: NDArray[np.int64] = np.argsort(data["time"], kind="stable")
+    rows = np.argsort(time, kind="stable")
     if not np.all(steps <= 0):
-        straight = (
-            np.arange(len(rows)) if np.sum(steps >= 0) >= np.sum(steps <= 0) else np.arange(len(rows))[::-1]
-        )
-        moved = data["time"][rows] != data["time"][straight]
+        file_order = np.arange(len(rows))
+        if np.sum(steps < 0) > np.sum(steps > 0):
+            file_order = file_order[::-1]
+        moved = time[rows] != time[file_order]
         findings.count("moved", moved)
-        findings.warn(
-            f"{moved.sum()} rows were not in order of time and were sorted: {at_lines(np.sort(data['line'][straight][moved]))}"
-        )
+        lines = at_lines(data["line"][file_order][moved])
+        findings.warn(f"{rows_of(moved)} not in order of time, sorted: {lines}")
     return _take(data, rows)
 
 
-def _drop_duplicates(data: dict[str, NDArray], findings: Findings, *, local: bool) -> dict[str, NDArray]:
-    """Of rows with one time keep the last read; the first of equal ones is as good."""
-    time = data["time"]
-    double = np.concatenate([time[1:] == time[:-1], [False]])
-    values = [name for name in (*PRICES, "volume") if name in data]
-    same = np.logical_and.reduce(
-        [np.concatenate([(data[n][1:] == data[n][:-1]) | np.isnan(data[n][1:]), [False]]) for n in values]
-    )
-    price = np.logical_and.reduce([np.concatenate([data[n][1:] == data[n][:-1], [False]]) for n in PRICES])
-    if exact := findings.count("exact_duplicates", double & same):
-        findings.warn(
-            f"{exact} rows are there twice and were dropped once: {at_lines(data['line'][double & same])}"
-        )
-    if other := findings.count("conflicting_duplicates", double & ~same):
-        rows = double & ~same
-        if (double & ~price).mean() > TOO_MANY and (double & ~price).sum() > 2:
+def _drop_duplicates(data: Data, findings: Findings, *, local: bool) -> Data:
+    """Of rows with one time keep the last read; of equal rows any."""
+    time, line = data["time"], data["line"]
+    double = np.append(time[1:] == time[:-1], False)
+    if not double.any():
+        return data
+    same_prices = np.logical_and.reduce([_as_next(data[name]) for name in PRICES])
+    same = same_prices & _as_next(data["volume"]) if "volume" in data else same_prices
+    exact, conflict = double & same, double & ~same
+    if findings.count("exact_duplicates", exact):
+        findings.warn(f"{rows_of(exact)} repeated by an equal row, dropped: {at_lines(line[exact])}")
+    if findings.count("conflicting_duplicates", conflict):
+        contradicting = int((double & ~same_prices).sum())
+        if contradicting > max(TOO_MANY * len(time), 2):
             raise DataError(
-                f"{other} of {len(time)} rows have the time of another row but other values, "
-                f"{at_lines(data['line'][rows])}",
+                f"{contradicting} of {len(time)} rows have the time of another row but other prices, "
+                f"{at_lines(line[double & ~same_prices])}",
                 where=findings.where,
-                fix="look for several symbols in one file, or times that lost digits (1.70407E+12) in a table program",
+                fix="look for several symbols in one file, or for times that lost digits, as 1.70407E+12 has",
             )
-        hint = "; this looks like a clock change: give --tz" if local and _autumn_night(time[rows]) else ""
+        hint = (
+            "; this looks like a clock change: give --tz" if local and _autumn_night(time[conflict]) else ""
+        )
         findings.warn(
-            f"{other} rows have the time of a later row but other values; the last was kept: "
-            f"{at_lines(data['line'][rows])}{hint}"
+            f"{rows_of(conflict)} with the time of a later row but other values, the later kept: "
+            f"{at_lines(line[conflict])}{hint}"
         )
     return _take(data, ~double)
+
+
+def _as_next(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark rows that have the value of the next row, or both none."""
+    now, after = values[:-1], values[1:]
+    return np.append((now == after) | (np.isnan(now) & np.isnan(after)), False)
 
 
 def _autumn_night(time: Times) -> bool:
@@ -252,48 +269,44 @@ def _autumn_night(time: Times) -> bool:
     return bool(np.all((time // DAY + 3) % 7 == 6) and np.all(time % DAY < 4 * 3_600 * 10**9))
 
 
-def _fill_volume(data: dict[str, NDArray], findings: Findings) -> Floats:
+def _fill_volume(data: Data, findings: Findings) -> Floats:
     if "volume" not in data:
         findings.counts["no_volume"] = len(data["time"])
         return np.zeros(len(data["time"]))
     missing = ~np.isfinite(data["volume"])
     if findings.count("no_volume", missing):
-        findings.warn(
-            f"{missing.sum()} bars have no volume; it is taken as 0: {at_lines(data['line'][missing])}"
-        )
+        findings.warn(f"{rows_of(missing)} without volume, taken as 0: {at_lines(data['line'][missing])}")
     return np.where(missing, 0.0, data["volume"])
 
 
-def _check_candles(data: dict[str, NDArray], findings: Findings) -> None:
-    """Refuse a file with many impossible candles; count a few of them, and lone zero prices, and keep the bars."""
+def _check_candles(data: Data, findings: Findings) -> None:
+    """Refuse a file with many impossible candles; count and keep a few, and lone zeros among positive prices."""
     bad = impossible(data)
     lowest = np.minimum.reduce([data[name] for name in PRICES])
-    zero = (lowest == 0.0) & (data["high"] > 0.0) if not (lowest < 0.0).any() else np.zeros(len(bad), bool)
+    zero = (lowest == 0.0) & (data["high"] > 0.0) & (lowest.min() >= 0.0)
+    line = data["line"]
     if bad.mean() > TOO_MANY:
         raise DataError(
             f"{bad.sum()} of {len(bad)} candles are impossible (high or low inside the body), "
-            f"{at_lines(data['line'][bad])}: are the columns in the order you think?",
+            f"{at_lines(line[bad])}: are the columns in the order you think?",
             where=findings.where,
             fix="name the columns with --columns",
         )
-    findings.counts["nonpositive"] = int((lowest <= 0.0).sum())
+    findings.count("nonpositive", lowest <= 0.0)
     if findings.count("impossible", bad):
-        findings.warn(
-            f"{bad.sum()} impossible candles (high or low inside the body) are kept: {at_lines(data['line'][bad])}"
-        )
+        findings.warn(f"{rows_of(bad)} with high or low inside the body, kept: {at_lines(line[bad])}")
     if findings.count("zero_prices", zero):
-        findings.warn(
-            f"{zero.sum()} bars with a price of 0 beside positive ones are kept: {at_lines(data['line'][zero])}"
-        )
-    findings.bad_lines = [int(line) for line in data["line"][bad | zero]]
+        findings.warn(f"{rows_of(zero)} with a price of 0 among others, kept: {at_lines(line[zero])}")
+    findings.bad_lines = np.sort(line[bad | zero])[:SHOWN].tolist()
 
 
 def _check_gaps(bars: Bars, findings: Findings) -> None:
     """Warn of gaps that neither a weekend nor the daily session explains."""
     gaps = gap_kinds(bars)["other"]
     if len(gaps):
-        largest = int(gaps[np.argmax(bars.time[gaps] - bars.time[gaps - 1])])
+        sizes = bars.time[gaps] - bars.time[gaps - 1]
+        largest = int(np.argmax(sizes))
         findings.warn(
-            f"{len(gaps)} gaps besides weekends; the largest is {span(int(bars.time[largest] - bars.time[largest - 1]))} "
-            f"before {stamp(bars.time[largest])}"
+            f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''} besides weekends and sessions, the largest "
+            f"{span(int(sizes[largest]))} before {stamp(bars.time[gaps[largest]])}"
         )

@@ -1,4 +1,4 @@
-"""Find out how a bar file is written: separator, header, columns, number and time format. Reads a sample only."""
+"""Find out how a bar file is written: separator, header, columns, number and time format, from a sample."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Dialect:
     width        fields of a line
     names        the header's names, '' where there is none
     time         one column of whole times, or two: date and clock
-    columns      open, high, low, close, and if there: volume (all candidates, the preferred one first), symbol
+    columns      open, high, low, close, and if there is one: symbol
+    volumes      columns of volume, the preferred one first
     evidence     one sentence for each decision
     """
 
@@ -77,7 +78,7 @@ def sniff(
     date_format: str | None = None,
     decimal: str | None = None,
 ) -> Dialect:
-    """Find the dialect of a file. The options are read_bars'. Raises DataError with the reason when it is not bars."""
+    """Find the dialect of a file; the options are read_bars'. Raises DataError with why it is not bars."""
     return sniff_text(read_text(path), columns=columns, date_format=date_format, decimal=decimal)
 
 
@@ -96,43 +97,56 @@ def sniff_text(
     first = next((i for i, row in enumerate(rows) if _is_data(row)), None)
     if first is None:
         raise DataError(
-            f"no bars in {where}: no line has prices; the first is {_shorten(lines[0])}",
+            f"no bars in {where}: no line has prices; the first is {shorten(lines[0])}",
             where=where,
             fix="export the bars again, with a time and four prices a line",
         )
     width = Counter(len(row) for row in rows[first:]).most_common(1)[0][0]
     data = [row for row in rows[first:] if len(row) == width]
-    names, evidence = _find_header(rows[:first], data, width, where)
+    names, evidence = _find_header(
+        [*_header_comments(text, numbers[first], separator), *rows[:first]], data, width, where
+    )
     time, roles, volumes = _find_columns(names, data, columns or {}, where)
 
     cells = [" ".join(row[i].strip() for i in time) for row in data]
     time_format = find_time_format(cells, where=where, date_format=date_format)
     if time_format is None:
         raise _not_bars(where, names, data, "no column holds times")
-    priced = [
-        row[i] for row in data for i in range(width) if i not in time and role_kind(roles, i) != "symbol"
-    ]
-    number_format = find_number_format(priced, where=where, decimal=decimal)
+    others = [i for i in range(width) if i not in time and i != roles.get("symbol")]
+    others = [i for i in others if "%d" not in _column_shape([row[i] for row in data])]
+    values = [row[i] for row in data for i in others]
+    number_format = find_number_format(values, where=where, decimal=decimal)
     evidence += [f"times are {time_format.describe()}, {time_format.evidence}"]
     evidence += [f"decimal sign {number_format.decimal!r}, {number_format.evidence}"]
     return Dialect(
-        text.encoding, separator, numbers[first], width, names, time, roles, volumes, time_format, number_format,
-        tuple(evidence),
-    )  # fmt: skip
-
-
-def role_kind(roles: Mapping[str, int], column: int) -> str:
-    """Return the role of a column, '' if it has none."""
-    return next((role for role, index in roles.items() if index == column), "")
+        encoding=text.encoding,
+        separator=separator,
+        first_line=numbers[first],
+        width=width,
+        names=names,
+        time=time,
+        columns=roles,
+        volumes=volumes,
+        time_format=time_format,
+        number_format=number_format,
+        evidence=tuple(evidence),
+    )
 
 
 def _sample(text: Text) -> tuple[list[int], list[str]]:
-    """Return row numbers and content of lines that are not blank: the first ones, then some of the whole file."""
+    """Return row numbers and content of lines that are not blank: the first, then some of the whole file."""
     wanted = np.unique(
         np.concatenate([np.arange(min(HEAD, text.lines)), np.linspace(0, text.lines - 1, SPREAD)]).astype(int)
     )
     numbers = [int(row) for row in wanted if not text.is_blank(int(row))]
     return numbers, [text.line(row) for row in numbers]
+
+
+def _header_comments(text: Text, first: int, separator: str) -> Rows:
+    """Return comment lines above the data that are a header: '# time,open,high,low,close'."""
+    lines = (text.line(row) for row in range(min(first, HEAD)))
+    rows = [line.lstrip("# ").split(separator) for line in lines if line.startswith("#")]
+    return [row for row in rows if sum(role_of(name) is not None for name in row) > 3]
 
 
 def _find_separator(lines: Sequence[str]) -> str:
@@ -146,7 +160,7 @@ def _find_separator(lines: Sequence[str]) -> str:
 
 
 def _is_data(row: Sequence[str]) -> bool:
-    """Whether a line is data and not a header: at least two cells, and half of the filled ones, are numbers."""
+    """Whether a line is data, not a header: at least two cells, and half of the filled ones, are numbers."""
     filled = [cell for cell in row if not is_missing(cell)]
     values = sum(is_number(cell) or bool(shape_of(cell)) for cell in filled)
     return values >= 2 and 2 * values >= len(filled)
@@ -170,9 +184,12 @@ def _find_header(head: Rows, data: Rows, width: int, where: str) -> tuple[tuple[
                 fix="export one symbol a file",
             )
     evidence = [f"the header is {', '.join(names)}"]
-    if len(names) == width - 1 and shape_of(data[0][1]).startswith(" "):
-        names.insert(1, "time")  # one name stands over date and clock
+    if len(names) == width - 1 and _is_clock(_column_shape([row[1] for row in data])):
+        names.insert(1, "time")
         evidence.append("the header has one name for date and clock")
+    elif len(names) == width - 1 and "%d" in _column_shape([row[1] for row in data]):
+        names.insert(0, "")
+        evidence.append("the header has no name for the row numbers")
     return tuple((names + [""] * width)[:width]), evidence
 
 
@@ -183,9 +200,9 @@ def _find_columns(
     chosen = _asked_columns(names, len(data[0]), asked, where)
     found: dict[str, list[tuple[int, int]]] = {}
     for column, name in enumerate(names):
-        role = role_of(name)
-        if role and not (role[0] == "symbol" and role[1] > 1):
-            found.setdefault(role[0], []).append((role[1], column))
+        hit = role_of(name)
+        if hit and not (hit[0] == "symbol" and hit[1] > 1):
+            found.setdefault(hit[0], []).append((hit[1], column))
     candidates = [column for _, column in found.get("time", [])]
     time = _find_time(names, data, [chosen["time"]] if "time" in chosen else candidates)
     if "date" in chosen:
@@ -193,7 +210,8 @@ def _find_columns(
     if not time:
         raise _not_bars(where, names, data, "no column holds times")
 
-    roles, missing = {}, []
+    roles: dict[str, int] = {}
+    missing = []
     for role in PRICES:
         columns = [pair for pair in found.get(role, []) if pair[1] not in time]
         if role in chosen:
@@ -225,20 +243,28 @@ def _find_columns(
 
 
 def _find_time(names: Sequence[str], data: Rows, named: Sequence[int]) -> tuple[int, ...]:
-    """Return the column of whole times (named as time, unnamed, or the first with dates), or date and clock."""
+    """Return the column of whole times, or those of dates and clocks: named as time, else looking like it."""
     shapes = [_column_shape([row[i] for row in data]) for i in range(len(data[0]))]
-    dated = [i for i, shape in enumerate(shapes) if shape not in ("", "epoch", "excel") and shape[0] != " "]
-    for columns in (named, dated if not named else [], [0] if not names and shapes[0] == "epoch" else []):
-        whole = [i for i in columns if shapes[i] and shapes[i][0] != " "]
-        whole = [
-            i for i in whole if shapes[i] in ("epoch", "excel") or "%H" in shapes[i] or "%I" in shapes[i]
-        ] or whole
+    looks = [i for i, shape in enumerate(shapes) if "%d" in shape]
+    if not looks and not names and shapes[0] == "epoch":
+        looks = [0]
+    for columns in (named, looks):
+        days = [i for i in columns if shapes[i] and not shapes[i].startswith(" ")]
+        whole = [i for i in days if "%d" not in shapes[i] or "%H" in shapes[i] or "%I" in shapes[i]]
         if whole:
-            first = whole[0]
-            clocks = [i for i in (*named, first + 1) if i < len(shapes) and shapes[i].startswith(" ")]
-            alone = shapes[first] in ("epoch", "excel") or "%H" in shapes[first] or "%I" in shapes[first]
-            return (first,) if alone or not clocks else (first, clocks[0])
+            return (whole[0],)
+        if days:
+            clocks = [i for i in named if shapes[i].startswith(" ")]
+            following = days[0] + 1
+            if not names and following < len(shapes) and _is_clock(shapes[following]):
+                clocks = [following]
+            return (days[0], *clocks[:1])
     return ()
+
+
+def _is_clock(shape: str) -> bool:
+    """Whether cells without a name are clock times for sure; '1234' may as well be a price."""
+    return shape.startswith(" ") and (":" in shape or "%p" in shape or "%S" in shape)
 
 
 def _column_shape(cells: Sequence[str]) -> str:
@@ -265,7 +291,7 @@ def _asked_columns(
 
 
 def _not_bars(where: str, names: Sequence[str], data: Rows, why: str) -> DataError:
-    seen = f"the columns are {', '.join(names)}" if names else f"a line is {_shorten(','.join(data[0]))}"
+    seen = f"the columns are {', '.join(names)}" if names else f"a line is {shorten(','.join(data[0]))}"
     return DataError(
         f"these are not bars: {why}; {seen}",
         where=where,
@@ -273,5 +299,6 @@ def _not_bars(where: str, names: Sequence[str], data: Rows, why: str) -> DataErr
     )
 
 
-def _shorten(line: str) -> str:
+def shorten(line: str) -> str:
+    """Return a line in quotes, at most 80 characters of it."""
     return repr(line if len(line) <= 80 else line[:77] + "...")

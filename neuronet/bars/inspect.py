@@ -25,7 +25,7 @@ class BarsReport:
     first      time and values of the first bar; last the same
     step_ns    most common distance of neighbours
     gaps       kind (weekend, session, other) -> {'count', 'largest_ns', 'by_size': {'2 days 1 h': 31, ...}}
-    bad_lines  line numbers of impossible candles and zero prices that were kept
+    bad_lines  the first line numbers of impossible candles and zero prices that were kept
     warnings   one sentence each
     """
 
@@ -47,7 +47,8 @@ class BarsReport:
         """Return a page for people."""
         columns = ", ".join(f"{role} = {name}" for role, name in self.decisions["columns"].items())
         page = [
-            f"{self.decisions['file']}: {self.counts['bars']} bars of {self.symbol}, step {span(self.step_ns)}",
+            f"{self.decisions['file']}: {self.counts['bars']} bars of {span(self.step_ns)}",
+            f"  symbol   {self.symbol}",
             f"  first    {_bar_line(self.first)}",
             f"  last     {_bar_line(self.last)}",
             f"  columns  {columns}",
@@ -73,11 +74,10 @@ def inspect_bars(source: str | Path | pd.DataFrame, **options: Any) -> BarsRepor
 
 def report_on(bars: Bars, findings: Findings) -> BarsReport:
     """Summarise bars and what was found while reading them."""
-    flat = (bars.high == bars.low) & (bars.open == bars.close) & (bars.open == bars.high)
     counts = {
         **findings.counts,
         "bars": len(bars),
-        "flat_bars": int(flat.sum()),
+        "flat_bars": int((bars.high == bars.low).sum()),
         "zero_volume": int((bars.volume == 0.0).sum()),
     }
     return BarsReport(

@@ -9,18 +9,19 @@ import unicodedata
 # The first line of a role is sure; the second is taken only if no column has a sure name.
 ROLES: dict[str, tuple[str, str]] = {
     "time": (
-        "time date datetime timestamp dt gmttime localtime opentime unix unixtime unixtimestamp epoch datum zeit "
-        "data hora fecha horario heure jour дата время 时间 日期 交易日期 日付 日時 時間 tarih saat czas giorno ora",
+        "time date datetime timestamp dt gmttime localtime opentime unix unixtime unixtimestamp epoch "
+        "datum zeit data hora fecha horario heure jour дата время 时间 日期 交易日期 日付 日時 時間 "
+        "tarih saat czas giorno ora",
         "day index",
     ),
     "open": (
-        "open o openprice first opening pxopen eroffnung eroffnungskurs erster abertura apertura ouverture otwarcie "
-        "откр открытие ценаоткрытия 开盘 开盘价 始値 acilis simdi",
+        "open o openprice first opening pxopen eroffnung eroffnungskurs erster abertura apertura ouverture "
+        "otwarcie откр открытие ценаоткрытия 开盘 开盘价 始値 acilis",
         "",
     ),
     "high": (
-        "high h highprice max pxhigh hoch hochst tageshoch maxima maximo maximum haut plushaut najwyzszy massimo "
-        "макс максимум ценамакс 最高 最高价 高値 yuksek alto",
+        "high h highprice max pxhigh hoch hochst tageshoch maxima maximo maximum haut plushaut najwyzszy "
+        "massimo макс максимум ценамакс 最高 最高价 高値 yuksek alto",
         "",
     ),
     "low": (
@@ -29,13 +30,13 @@ ROLES: dict[str, tuple[str, str]] = {
         "",
     ),
     "close": (
-        "close c closeprice closing closingprice closelast pxlast schluss schlusskurs fechamento cierre cloture "
-        "zamkniecie chiusura закр закрытие ценазакрытия 收盘 收盘价 終値 kapanis",
+        "close c closeprice closing closingprice closelast pxlast schluss schlusskurs fechamento cierre "
+        "cloture zamkniecie chiusura закр закрытие ценазакрытия 收盘 收盘价 終値 kapanis",
         "last price ultimo dernier letzter zuletzt цена",
     ),
     "tick_volume": ("tickvol tickvolume tickqty ticks", ""),
     "real_volume": (
-        "volume vol v realvol realvolume pxvolume volumen stuecke stuck umsatz quantidade wolumen объем объ объем "
+        "volume vol v realvol realvolume pxvolume volumen stuecke stuck umsatz quantidade wolumen объем объ "
         "成交量 出来高 hacim",
         "qty amount turnover",
     ),
@@ -53,7 +54,7 @@ def plain(name: str) -> str:
 
 
 def role_of(name: str) -> tuple[str, int] | None:
-    """Return (role, weakness) of a column by its name, or None: 0 the name itself, 1 weak, 2 one word, 3 a part.
+    """Return (role, weakness) of a column by its name, or None: 0 a sure name, 1 weak, 2 one word, 3 a part.
 
     'Volume BTC' and 'AAPL.Open' have the role in one word, 'bidopen' in a part.
     """

@@ -43,8 +43,8 @@ def find_number_format(cells: Iterable[str], *, where: str, decimal: str | None 
     """Decide between decimal point and comma from all the number cells of a sample.
 
     A cell with both signs, with one sign twice, or with one sign not before exactly three digits is proof.
-    '134.185' alone is none: it is read with a decimal point unless another cell proves a decimal comma. '1,085'
-    alone is refused, as it is as likely 1085.
+    '134.185' alone is none: it is read with a decimal point unless another cell proves a decimal comma.
+    '1,085' alone is refused, as it is as likely 1085.
 
     Raises DataError naming --decimal when the cells contradict each other or prove nothing.
     """

@@ -32,7 +32,7 @@ def read_bars(
     decimal: str | None = None,
     symbol: str | None = None,
 ) -> Bars:
-    """Read bars, oldest first, in UTC; what is doubtful is warned of (logging, and ``Bars.source``) or refused.
+    """Read bars, oldest first, in UTC; what is doubtful is warned of (log and ``Bars.source``) or refused.
 
     source       a text file in any usual layout, or a DataFrame with a DatetimeIndex
     columns      role -> column name, or number from 0: date, time, open, high, low, close, volume
@@ -88,7 +88,7 @@ def load_bars(
 
 
 def symbol_of(stem: str) -> str:
-    """Guess the symbol from a file name: the first word in capitals that is no time frame, else the whole name."""
+    """Guess the symbol by a file name: its first word in capitals that is no time frame, else the name."""
     for word in re.split(r"[_\s,;()-]+", stem):
         match = re.fullmatch(r"([A-Z][A-Z0-9.#]*?[A-Z])(?:[MHDW]?\d*|[a-z]?[MH]\d+)", word)
         if match and len(match[1]) >= 3 and not re.fullmatch(r"(MN|[MHDW])\d*", word):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.bars.bars import PRICES, Floats, Times
-from neuronet.bars.dialect import Dialect
+from neuronet.bars.dialect import Dialect, shorten
 from neuronet.bars.numbers import parse_numbers
 from neuronet.bars.text import Text
 from neuronet.bars.times import parse_times
@@ -64,7 +65,7 @@ def parse_table(text: Text, dialect: Dialect) -> Table:
 
 
 def _check_lines(text: Text, dialect: Dialect) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return which lines are data [lines]; a cut last line is left out with a note, any other ragged line refused."""
+    """Return which lines are data; a cut last line is left out with a note, any other ragged line refused."""
     fields = text.fields(dialect.separator)
     keep = fields > 0
     keep[: dialect.first_line] = False
@@ -73,15 +74,14 @@ def _check_lines(text: Text, dialect: Dialect) -> tuple[NDArray[np.bool_], list[
     last = int(np.flatnonzero(keep)[-1])
     if len(ragged) and ragged[-1] == last and fields[last] < dialect.width:
         notes.append(
-            f"line {last + 1}, the last, is cut off after {fields[last]} of {dialect.width} fields and was dropped"
+            f"line {last + 1}, the last, has {fields[last]} of {dialect.width} fields and was dropped"
         )
         keep[last] = False
         ragged = ragged[:-1]
     if len(ragged):
         row = int(ragged[0])
-        line = text.line(row)
         raise DataError(
-            f"{fields[row]} fields instead of {dialect.width}: {line if len(line) <= 100 else line[:97] + '...'}"
+            f"{fields[row]} fields instead of {dialect.width}: {shorten(text.line(row))}"
             + (f" ({len(ragged)} such lines)" if len(ragged) > 1 else ""),
             where=f"{text.name}:{row + 1}",
             fix="repair or delete the line",
@@ -93,8 +93,8 @@ def _check_lines(text: Text, dialect: Dialect) -> tuple[NDArray[np.bool_], list[
 
 def _parse(
     text: Text, dialect: Dialect, keep: NDArray[np.bool_], columns: list[int], numeric: list[int]
-) -> Any:
-    """Yield dicts of arrays, a chunk of lines at a time; cells of ``numeric`` columns must all be numbers or missing."""
+) -> Iterator[dict[str, Any]]:
+    """Yield dicts of arrays, a chunk of lines at a time; ``numeric`` columns must hold numbers or nothing."""
     import pandas as pd
 
     form = dialect.number_format
@@ -110,10 +110,11 @@ def _parse(
         decimal=form.decimal,
         thousands=form.thousands or None,
         skip_blank_lines=False,
+        skipinitialspace=True,
         encoding="utf-8",
         engine="c",
         chunksize=CHUNK,
-        **_exact_floats(pd.__version__),
+        float_precision="round_trip" if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else None,
     )
     for frame in reader:
         cells = frame[dialect.time[0]]
@@ -131,6 +132,6 @@ def _parse(
 
 
 def _exact_floats(version: str) -> dict[str, str]:
-    """Ask older pandas for correctly rounded numbers; from 3.1 on that is the default and asking is deprecated."""
+    """Ask older pandas for correctly rounded numbers; they are the default from 3.1 on."""
     major, minor = (int(part) for part in version.split(".")[:2])
     return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}

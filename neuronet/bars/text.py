@@ -60,7 +60,7 @@ class Text:
         return not line or line.startswith("#")
 
     def fields(self, separator: str) -> NDArray[np.int32]:
-        """Count the fields of each line [lines]; separators in quotes don't count; 0 for blank lines and comments."""
+        """Count the fields of each line; separators in quotes don't count; 0 for blank lines and comments."""
         counts = np.zeros(self.lines, np.int64)
         quotes = b'"' in self.data
         first, size = 0, len(self.data)
@@ -104,13 +104,11 @@ def read_text(path: str | Path) -> Text:
             )
     encoding = _encoding(raw)
     notes: list[str] = []
-    if encoding in ("ascii", "utf-8"):
-        data = raw
-    else:
-        data = raw.decode(encoding, errors="replace").encode("utf-8")
-    whole = data.rstrip(b"\0")
-    if len(whole) < len(data):
-        notes.append(f"{len(data) - len(whole)} zero bytes at the end were cut off")
+    if encoding not in ("ascii", "utf-8"):
+        raw = raw.decode(encoding, errors="replace").encode("utf-8")
+    whole = raw.rstrip(b"\0")
+    if len(whole) < len(raw):
+        notes.append(f"{len(raw) - len(whole)} zero bytes at the end were cut off")
     if b"\0" in whole:
         raise DataError("zero bytes inside: not a text file", where=path.name, fix="export the bars as CSV")
     if not whole.isascii():

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_TIME = np.iinfo(np.int64).min  # NaT
-DAY_FIRST, MONTH_FIRST = "%d{0}%m{0}%{1}", "%m{0}%d{0}%{1}"
-EITHER = "day or month first"
+EITHER = "%d or %m first: "
 _DATES = (
     (re.compile(r"\d{4}([-./])\d{1,2}\1\d{1,2}"), "%Y{0}%m{0}%d"),
     (re.compile(r"(?:1[89]|2[0-6])\d\d(?:0[1-9]|1[012])(?:0[1-9]|[12]\d|3[01])()"), "%Y%m%d"),
@@ -47,7 +46,7 @@ _JOINS = re.compile(r"[ T]|, |")
 
 @dataclass(frozen=True)
 class TimeFormat:
-    """kind 'text' (strptime's pattern), 'epoch' (unit by size of each value), 'excel' (days since 1899-12-30)."""
+    """kind 'text' (a strptime pattern), 'epoch' (unit by size of value) or 'excel' (days since 1899-12-30)."""
 
     kind: str
     pattern: str = ""
@@ -130,39 +129,46 @@ def find_time_format(
 
 
 def _day_or_month(cells: list[str], rest: str, where: str, date_format: str | None) -> TimeFormat:
+    """Decide the order of day, month and short year: by impossible dates, dots, order of bars, density."""
     year, sign, clock = rest[0], rest[1], rest[2:]
-    day, month = (form.format(sign, year) + clock for form in (DAY_FIRST, MONTH_FIRST))
-    if date_format in ("dmy", "mdy"):
-        return TimeFormat("text", day if date_format == "dmy" else month, evidence="as asked for")
-    numbers = np.array([[int(part) for part in re.split(r"[-./ T]", cell)[:2]] for cell in cells])
-    for pattern, column in ((day, 0), (month, 1)):
-        proof = np.flatnonzero(numbers[:, column] > 12)
-        if len(proof):
-            return TimeFormat("text", pattern, evidence=f"as in {cells[int(proof[0])]!r}")
-    if sign == ".":
-        return TimeFormat("text", day, evidence="dates with dots have the day first")
-    orders = {pattern: _order(cells, pattern) for pattern in (day, month)}
-    if orders[day][0] != orders[month][0]:
-        pattern = day if orders[day][0] else month
-        return TimeFormat("text", pattern, evidence="only so the bars are in order")
-    spans = orders[day][1], orders[month][1]
-    if clock and max(spans) > 5 * min(spans) > 0:
-        pattern = day if spans[0] < spans[1] else month
-        return TimeFormat("text", pattern, evidence="only so neighbouring days follow each other")
-    raise DataError(
-        f"day and month cannot be told apart: {cells[0]!r} to {cells[-1]!r}",
-        where=where,
-        fix="say which comes first with --date-format dmy or --date-format mdy",
-    )
+    orders = {"dmy": f"%d{sign}%m{sign}%{year}", "mdy": f"%m{sign}%d{sign}%{year}"}
+    if date_format in orders:
+        return TimeFormat("text", orders[date_format] + clock, evidence="as asked for")
+    if year == "y":
+        orders["ymd"] = f"%y{sign}%m{sign}%d"
+    read = {order: _read_all(cells, pattern + clock) for order, pattern in orders.items()}
+    possible = [order for order, time in read.items() if NO_TIME not in time]
+    why = "only so every date exists"
+    if len(possible) > 1 and sign == "." and year == "Y":
+        possible, why = ["dmy"], "dates with dots have the day first"
+    if len(possible) > 1:
+        sorted_ = [order for order in possible if _in_order(read[order])]
+        possible, why = sorted_ or possible, "only so the bars are in order of time"
+    if len(possible) > 1:
+        spans = {order: int(np.ptp(read[order])) for order in possible}
+        best = min(possible, key=spans.__getitem__)
+        # Daily bars of one month and monthly bars of one year look alike; with clock times nothing does.
+        rivals = [o for o in possible if spans[o] <= 5 * spans[best] or not (clock or "ymd" in (o, best))]
+        if rivals in ([], [best]) and spans[best] > 0:
+            possible, why = [best], "only so neighbouring bars follow each other"
+    if len(possible) != 1:
+        raise DataError(
+            f"day and month cannot be told apart: {cells[0]!r} to {cells[-1]!r}",
+            where=where,
+            fix="say which comes first with --date-format dmy or --date-format mdy",
+        )
+    return TimeFormat("text", orders[possible[0]] + clock, evidence=why)
 
 
-def _order(cells: list[str], pattern: str) -> tuple[bool, int]:
-    """Return whether the cells ascend or descend when read so, and the ns between first and last."""
+def _read_all(cells: list[str], pattern: str) -> Times:
     import pandas as pd
 
-    time = parse_times(pd.Series(cells), TimeFormat("text", pattern))[0]
+    return parse_times(pd.Series(cells), TimeFormat("text", pattern))[0]
+
+
+def _in_order(time: Times) -> bool:
     steps = np.diff(time)
-    return bool(np.all(steps >= 0) or np.all(steps <= 0)), int(time.max() - time.min())
+    return bool(np.all(steps >= 0) or np.all(steps <= 0))
 
 
 def parse_times(cells: pd.Series[str], form: TimeFormat) -> tuple[Times, list[str]]:
@@ -175,10 +181,13 @@ def parse_times(cells: pd.Series[str], form: TimeFormat) -> tuple[Times, list[st
     if form.buddhist:
         years = pd.to_numeric(cells.str[:4], errors="coerce").fillna(0).astype(int) - 543
         cells = years.astype(str).str.zfill(4) + cells.str[4:]
-    time = pd.to_datetime(cells, format=form.pattern, errors="coerce", utc="%z" in form.pattern)
-    values = np.asarray(time.dt.as_unit("us").dt.tz_localize(None), "datetime64[us]").astype(np.int64)
-    fits = np.abs(values // 1000) < np.iinfo(np.int64).max // 10**6
-    return np.where(fits, np.where(fits, values, 0) * 1000, NO_TIME), []
+    utc = "%z" in form.pattern
+    time = pd.to_datetime(cells, format=form.pattern, errors="coerce", utc=utc)
+    if time.isna().any():
+        time = time.fillna(pd.to_datetime(cells.str.strip(), format=form.pattern, errors="coerce", utc=utc))
+    stamps = np.asarray(time.dt.as_unit("us").dt.tz_localize(None), "datetime64[us]").astype(np.int64)
+    fits = np.abs(stamps // 1000) < np.iinfo(np.int64).max // 10**6
+    return np.where(fits, np.where(fits, stamps, 0) * 1000, NO_TIME), []
 
 
 def _from_epoch(values: pd.Series[float]) -> tuple[Times, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,18 @@ from numpy.typing import NDArray
 from neuronet.device.array import DeviceArray, Shape
 from neuronet.device.base import Device
 from neuronet.device.numpy import NumpyDevice
-from neuronet.testing.compare import mismatch
+from neuronet.testing.compare import bound, mismatch, relative_error
 from neuronet.testing.guard import Guard
 
 Arrays = dict[str, NDArray[Any]]
+
+
+class Outcome(NamedTuple):
+    """What comparing an op with its twins found."""
+
+    error: float  # the largest relative error, where the op is right
+    bound: float  # the largest allowed
+    problems: list[str]  # empty when the op is right
 
 
 class Case:
@@ -51,23 +59,25 @@ class Case:
     def __str__(self) -> str:
         return " ".join(f"{f.name}={getattr(self, f.name)}" for f in fields(self))  # type: ignore[arg-type]
 
-    def problems(self, device: Device) -> list[str]:
-        """What is wrong with the op on ``device`` at this size; an empty list when nothing is."""
+    def examine(self, device: Device) -> Outcome:
+        """Run the op on ``device`` and its twins in float64, and compare."""
         inputs = self.rounded_inputs()
         exact, guard = Guard(NumpyDevice(np.float64)), Guard(device)
         expected, actual = self._arrays(exact, inputs), self._arrays(guard, inputs)
         self.run(**expected)
         self.run(**actual)
-        checked = (*self.outputs(), *self.changes)
-        found = [
-            mismatch(actual[name].read(), expected[name].read(), terms=self.terms, name=name)
-            for name in checked
-        ]
-        return [line for line in (*found, *guard.overruns()) if line]
+        problems, worst = guard.overruns(), 0.0
+        for name in (*self.outputs(), *self.changes):
+            got, wanted = actual[name].read(), expected[name].read()
+            if problem := mismatch(got, wanted, terms=self.terms, name=name):
+                problems.append(problem)
+            elif got.dtype.kind == "f":
+                worst = max(worst, float(relative_error(got, wanted).max(initial=0.0)))
+        return Outcome(worst, bound(self.terms), problems)
 
     def check(self, device: Device) -> None:
         """AssertionError unless the op matches its twins on ``device`` and stays inside its arrays."""
-        if found := self.problems(device):
+        if found := self.examine(device).problems:
             raise AssertionError(f"{self.op} {self}: " + "; ".join(found))
 
     def rounded_inputs(self) -> Arrays:

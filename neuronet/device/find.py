@@ -81,12 +81,12 @@ def find_device(spec: str | int | None = None) -> Device:
 
     Raises DeviceError when nothing matches, or when the driver of what was asked for does not work.
     """
-    asked = str(os.environ.get("NEURONET_DEVICE", "") if spec is None else spec).strip() or "auto"
+    asked = _asked(spec)
     wanted = asked.lower()
     if wanted == "numpy":
         return _numpy_info(0).open()
     devices, trouble = _survey()
-    matches = sorted((info for info in devices if _matches(info, wanted)), key=_preference, reverse=True)
+    matches = candidates(devices, asked)
     if matches and wanted not in ("auto", "gpu", "cpu"):
         return matches[0].open()
     for info in matches:
@@ -105,6 +105,24 @@ def find_device(spec: str | int | None = None) -> Device:
         where="find_device",
         fix=f"choose an index, gpu, cpu or a part of a name from these, or {INSTALL}",
     )
+
+
+def candidates(devices: list[DeviceInfo], spec: str | int | None = None) -> list[DeviceInfo]:
+    """Those of ``devices`` that find_device(spec) would try, in its order."""
+    wanted = _asked(spec).lower()
+    return sorted((info for info in devices if _matches(info, wanted)), key=_preference, reverse=True)
+
+
+def default_device(devices: list[DeviceInfo]) -> DeviceInfo | None:
+    """The one of ``devices`` that find_device() opens; tests it when that was not done before."""
+    for info in candidates(devices):
+        if info.kind == "numpy" or not smoke.problem(info, retry=False):
+            return info
+    return devices[-1] if _asked(None).lower() == "auto" else None
+
+
+def _asked(spec: str | int | None) -> str:
+    return str(os.environ.get("NEURONET_DEVICE", "") if spec is None else spec).strip() or "auto"
 
 
 def _matches(info: DeviceInfo, wanted: str) -> bool:

@@ -172,19 +172,21 @@ class OpenCLDevice(Device):
     def _build(self, spec: KernelSpec) -> cl.Program:
         common = resources.files("neuronet.kernels").joinpath("common.cl").read_text("utf-8")
         source = resources.files(spec.package).joinpath(spec.file).read_text("utf-8")
-        start = perf_counter()
+        start, curious = perf_counter(), log.isEnabledFor(logging.DEBUG)
+        options = BUILD_OPTIONS if curious else [*BUILD_OPTIONS, "-w"]  # harmless notes frighten users
         with warnings.catch_warnings():
-            if not log.isEnabledFor(logging.DEBUG):  # harmless compiler notes frighten users
-                warnings.simplefilter("ignore", cl.CompilerWarning)
+            warnings.simplefilter("ignore", cl.CompilerWarning)
             try:
-                program = cl.Program(self.context, f"{common}\n#line 1\n{source}").build(BUILD_OPTIONS)
+                program = cl.Program(self.context, f"{common}\n#line 1\n{source}").build(options)
             except cl.RuntimeError as error:
                 raise KernelError(
                     f"does not build on {self.name} ({self.driver}):\n{error}",
                     where=spec.where,
                     fix="choose another device with --device, and report the log above",
                 ) from error
-        log.debug("built %s for %s in %.2f s", spec.file, self.name, perf_counter() - start)
+        if curious:
+            notes = program.get_build_info(self.cl_device, cl.program_build_info.LOG)
+            log.debug("built %s in %.2f s\n%s", spec.file, perf_counter() - start, notes)
         return program
 
     def _translate(self, error: cl.Error, doing: str) -> DeviceError:

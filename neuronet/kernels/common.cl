@@ -26,7 +26,7 @@ float activate(float z, int activation)
         case ACT_SIGMOID:  return sigmoid(z);
         case ACT_LRELU:    return z < 0.0f ? 0.01f * z : z;
         case ACT_SOFTPLUS: return fmax(z, 0.0f) + log1p(exp(-fabs(z)));
-        case ACT_GELU:     return 0.5f * z * (1.0f + tanh(GELU_SCALE * (z + GELU_CUBIC * z * z * z)));
+        case ACT_GELU:     return z * sigmoid(2.0f * GELU_SCALE * (z + GELU_CUBIC * z * z * z));
         case ACT_SILU:     return z * sigmoid(z);
         case ACT_RELU:     return z < 0.0f ? 0.0f : z;
         default:           return z;
@@ -43,9 +43,9 @@ float activation_gradient(float s, int activation)
         case ACT_LRELU:    return s < 0.0f ? 0.01f : 1.0f;
         case ACT_SOFTPLUS: return -expm1(-s);
         case ACT_GELU: {
-            const float t = tanh(GELU_SCALE * (s + GELU_CUBIC * s * s * s));
-            const float inner = GELU_SCALE * (1.0f + 3.0f * GELU_CUBIC * s * s);
-            return 0.5f * (1.0f + t) + 0.5f * s * (1.0f - t * t) * inner;
+            const float v = 2.0f * GELU_SCALE * (s + GELU_CUBIC * s * s * s);
+            const float inner = 2.0f * GELU_SCALE * (1.0f + 3.0f * GELU_CUBIC * s * s);
+            return sigmoid(v) * (1.0f + s * sigmoid(-v) * inner);   // 1 - tanh^2 would cancel
         }
         case ACT_SILU: {
             const float e = sigmoid(s);

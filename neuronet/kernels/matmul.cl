@@ -60,9 +60,11 @@ __kernel void MatMultGradB(
 
 #define CHUNK 256   // terms per pass over a panel; 16 columns of them stay in the L1 cache
 
-static float8 load8(__global const float *p, int count)    // zeros behind the count-th
+typedef float8 __attribute__((aligned(4))) float8_any;   // at any float; vload8 is slow in PoCL 3.0
+
+static float8 load8(const __global float *p, int count)     // zeros behind the count-th
 {
-    if (count >= 8) return vload8(0, p);
+    if (count >= 8) return *(const __global float8_any *)p;
     float8 v = 0.0f;
     if (count > 0) v.s0 = p[0];
     if (count > 1) v.s1 = p[1];
@@ -76,7 +78,7 @@ static float8 load8(__global const float *p, int count)    // zeros behind the c
 
 static void store8(float8 v, __global float *p, int count)
 {
-    if (count >= 8) { vstore8(v, 0, p); return; }
+    if (count >= 8) { *(__global float8_any *)p = v; return; }
     if (count > 0) p[0] = v.s0;
     if (count > 1) p[1] = v.s1;
     if (count > 2) p[2] = v.s2;
@@ -86,41 +88,55 @@ static void store8(float8 v, __global float *p, int count)
     if (count > 6) p[6] = v.s6;
 }
 
-// out[r, c] = sum_k a[r*a_row + k*a_k] * b[k*b_k + c*b_col] for rows [first, last), 16 columns
+static float8 gather8(const __global float *p, int stride, int count)
+{
+    float8 v = 0.0f;
+    if (count > 0) v.s0 = p[0];
+    if (count > 1) v.s1 = p[stride];
+    if (count > 2) v.s2 = p[2 * stride];
+    if (count > 3) v.s3 = p[3 * stride];
+    if (count > 4) v.s4 = p[4 * stride];
+    if (count > 5) v.s5 = p[5 * stride];
+    if (count > 6) v.s6 = p[6 * stride];
+    if (count > 7) v.s7 = p[7 * stride];
+    return v;
+}
+
+// out[r, c] = sum_k a[r*a_row + k*a_k] * b[k*b_k + c*b_col] for rows [first, last) and 16 columns
 static void panel_product(
     __global const float *a, const int a_row, const int a_k,
     __global const float *b, const int b_k, const int b_col,
     __global float *out, const int out_row, const int first, const int last, const int columns, const int terms)
 {
-    float panel[16 * CHUNK];                        // b's part, terms x 16, zeros behind its edge
+    float8 panel[2 * CHUNK];                        // b's part, terms x 16, zeros behind its edge
     for (int k0 = 0; k0 < terms; k0 += CHUNK) {
         const int depth = min(CHUNK, terms - k0);
-        if (b_col == 1)
-            for (int k = 0; k < depth; ++k) {
-                vstore8(load8(b + (k0 + k) * b_k, columns), 2 * k, panel);
-                vstore8(load8(b + (k0 + k) * b_k + 8, columns - 8), 2 * k + 1, panel);
+        for (int k = 0; k < depth; ++k) {
+            __global const float *from = b + (k0 + k) * b_k;
+            if (b_col == 1) {
+                panel[2 * k] = load8(from, columns);
+                panel[2 * k + 1] = load8(from + 8, columns - 8);
+            } else {
+                panel[2 * k] = gather8(from, b_col, columns);
+                panel[2 * k + 1] = gather8(from + 8 * b_col, b_col, columns - 8);
             }
-        else
-            for (int j = 0; j < 16; ++j)
-                for (int k = 0; k < depth; ++k)
-                    panel[16 * k + j] = j < columns ? b[(k0 + k) * b_k + j * b_col] : 0.0f;
+        }
         for (int r0 = first; r0 < last; r0 += 6) {
+            __global const float *row[6];
             float8 lo[6], hi[6];
-            int at[6];
             #pragma unroll
             for (int r = 0; r < 6; ++r) {
-                const int row = min(r0 + r, last - 1);
-                at[r] = row * a_row + k0 * a_k;
-                lo[r] = k0 ? load8(out + row * out_row, columns) : 0.0f;
-                hi[r] = k0 ? load8(out + row * out_row + 8, columns - 8) : 0.0f;
+                const int at = min(r0 + r, last - 1);
+                row[r] = a + at * a_row + k0 * a_k;
+                lo[r] = k0 ? load8(out + at * out_row, columns) : 0.0f;
+                hi[r] = k0 ? load8(out + at * out_row + 8, columns - 8) : 0.0f;
             }
             for (int k = 0; k < depth; ++k) {
-                const float8 b_lo = vload8(2 * k, panel), b_hi = vload8(2 * k + 1, panel);
+                const float8 b_lo = panel[2 * k], b_hi = panel[2 * k + 1];
                 #pragma unroll
                 for (int r = 0; r < 6; ++r) {
-                    const float x = a[at[r] + k * a_k];
-                    lo[r] += x * b_lo;
-                    hi[r] += x * b_hi;
+                    lo[r] += row[r][k * a_k] * b_lo;
+                    hi[r] += row[r][k * a_k] * b_hi;
                 }
             }
             #pragma unroll

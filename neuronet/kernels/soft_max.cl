@@ -17,13 +17,24 @@ __kernel void SoftMax_FeedForward(
 {
     x += get_global_id(0) * classes;
     y += get_global_id(0) * classes;
+    const int whole = classes / 8 * 8;   // in blocks of 8; a sum in 8 lanes is also the more exact one
     float top = x[0], sum = 0.0f;
-    for (int i = 1; i < classes; ++i) top = fmax(top, x[i]);
-    for (int i = 0; i < classes; ++i) {
-        const float e = exp(x[i] - top);
-        y[i] = e;
-        sum += e;
+    float8 tops = top, sums = 0.0f;
+    for (int i = 0; i < whole; i += 8) tops = fmax(tops, vload8(0, x + i));
+    for (int i = whole; i < classes; ++i) top = fmax(top, x[i]);
+    const float4 top4 = fmax(tops.lo, tops.hi);
+    top = fmax(top, fmax(fmax(top4.x, top4.y), fmax(top4.z, top4.w)));
+    for (int i = 0; i < whole; i += 8) {
+        const float8 e = exp(vload8(0, x + i) - top);
+        vstore8(e, 0, y + i);
+        sums += e;
     }
+    for (int i = whole; i < classes; ++i) {
+        y[i] = exp(x[i] - top);
+        sum += y[i];
+    }
+    const float4 sum4 = sums.lo + sums.hi;
+    sum += (sum4.x + sum4.y) + (sum4.z + sum4.w);
     for (int i = 0; i < classes; ++i) y[i] /= sum;
 }
 

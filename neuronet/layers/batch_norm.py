@@ -46,7 +46,9 @@ class CNeuronBatchNormOCL(CNeuronActivated):
                 fix="choose how many samples the running statistics remember, such as 1000",
             )
         if not self.eps > 0:
-            raise SpecError(f"eps={self.eps} is not positive", where="CNeuronBatchNormOCL", fix="try eps=1e-5")
+            raise SpecError(
+                f"eps={self.eps} is not positive", where="CNeuronBatchNormOCL", fix="try eps=1e-5"
+            )
         return input_shape
 
     def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
@@ -101,7 +103,14 @@ class CNeuronBatchNormOCL(CNeuronActivated):
             )
         else:
             batch_norm.backward_input(
-                x, dz, *self.statistics, gamma, self.sums, prev.gradient, eps=self.eps, frozen=not self.training
+                x,
+                dz,
+                *self.statistics,
+                gamma,
+                self.sums,
+                prev.gradient,
+                eps=self.eps,
+                frozen=not self.training,
             )
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:

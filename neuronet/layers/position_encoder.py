@@ -44,4 +44,5 @@ def positions(units: int, window: int) -> NDArray[np.float64]:
     """
     column = np.arange(window)
     angle = np.arange(units)[:, None] * np.exp(-math.log(10000) / window * (column - column % 2))
-    return np.where(column % 2, np.cos(angle), np.sin(angle))
+    table: NDArray[np.float64] = np.where(column % 2, np.cos(angle), np.sin(angle))
+    return table

@@ -19,7 +19,7 @@ def batch_statistics(
     *,
     batch_size: int,
 ) -> None:
-    """Write mean and biased variance of two or more rows; move the running ones, which know ``count`` samples."""
+    """Write mean and biased variance of two or more rows, and move the running ones by them."""
     x.device.kernel("BatchStatistics")(
         x=_rows(x),
         mean=mean,
@@ -34,7 +34,7 @@ def batch_statistics(
 def running_statistics(
     x: DeviceArray, mean: DeviceArray, variance: DeviceArray, count: DeviceArray, *, batch_size: int
 ) -> None:
-    """Move mean and variance by one sample (NeuroNet's form): its weight is 1 / min(count + 1, batch_size)."""
+    """Move mean and variance by one sample, of weight 1 / min(count + 1, batch_size): NeuroNet's form."""
     x.device.kernel("RunningStatistics")(
         x=x.view(x.size), mean=mean, variance=variance, count=count, batch_size=batch_size
     )
@@ -65,7 +65,13 @@ def forward(
 
 
 def gradient_sums(
-    x: DeviceArray, dz: DeviceArray, mean: DeviceArray, variance: DeviceArray, sums: DeviceArray, *, eps: float
+    x: DeviceArray,
+    dz: DeviceArray,
+    mean: DeviceArray,
+    variance: DeviceArray,
+    sums: DeviceArray,
+    *,
+    eps: float,
 ) -> None:
     """sums [2, n] = sum of dz and of dz * nx over the batch, for the gradients below."""
     x.device.kernel("BatchGradientSums")(

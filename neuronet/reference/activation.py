@@ -31,7 +31,7 @@ def activate(z: A, activation: int) -> A:
         case Activation.SOFTPLUS:
             return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
         case Activation.GELU:
-            return 0.5 * z * (1 + np.tanh(GELU_SCALE * (z + GELU_CUBIC * z * z * z)))
+            return z * sigmoid(2 * GELU_SCALE * (z + GELU_CUBIC * z * z * z))
         case Activation.SILU:
             return z * sigmoid(z)
         case Activation.RELU:
@@ -52,8 +52,9 @@ def activation_gradient(s: A, activation: int) -> A:
         case Activation.SOFTPLUS:
             return -np.expm1(-s)
         case Activation.GELU:
-            t = np.tanh(GELU_SCALE * (s + GELU_CUBIC * s * s * s))
-            return 0.5 * (1 + t) + 0.5 * s * (1 - t * t) * GELU_SCALE * (1 + 3 * GELU_CUBIC * s * s)
+            v = 2 * GELU_SCALE * (s + GELU_CUBIC * s * s * s)
+            inner = 2 * GELU_SCALE * (1 + 3 * GELU_CUBIC * s * s)
+            return sigmoid(v) * (1 + s * sigmoid(-v) * inner)  # 1 - tanh^2 would cancel
         case Activation.SILU:
             e = sigmoid(s)
             return e * (1 + s * (1 - e))

@@ -18,6 +18,13 @@ def bound(terms: int) -> float:
     return 8 * EPS * max(1.0, terms) ** 0.5
 
 
+def relative_error(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:
+    """Absolute differences as fractions of the root mean square of ``expected``."""
+    scale = max(float(np.sqrt(np.mean(expected**2))) if expected.size else 0.0, 1e-30)
+    error: NDArray[Any] = np.abs(got - expected) / scale
+    return error
+
+
 def mismatch(got: NDArray[Any], expected: NDArray[Any], *, terms: int, name: str = "array") -> str:
     """Why ``got`` does not match ``expected``, with the worst numbers; an empty text when it does."""
     if got.shape != expected.shape:
@@ -27,8 +34,7 @@ def mismatch(got: NDArray[Any], expected: NDArray[Any], *, terms: int, name: str
         return f"{name}: {wrong} of {got.size} integers differ" if wrong else ""
     if bad := np.count_nonzero(~np.isfinite(got) & np.isfinite(expected)):
         return f"{name}: {bad} of {got.size} values not written or not finite"
-    scale = max(float(np.sqrt(np.mean(expected**2))) if expected.size else 0.0, 1e-30)
-    error = np.abs(got - expected) / scale
+    error = relative_error(got, expected)
     if error.max(initial=0.0) <= bound(terms):
         return ""
     worst = tuple(int(i) for i in np.unravel_index(int(error.argmax()), error.shape))

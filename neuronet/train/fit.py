@@ -196,7 +196,7 @@ def _diagnose(net: CNet, feed: Feed, state: TrainingState, best: Snapshot, first
     net.step.write([first + index + 1, index, -1, 0])
     net.set_rows(feed.batches()[index])
     feed.gather()
-    where = "the loss"
+    where, name = "", ""
     for i, (prev, layer) in enumerate(net.pairs):
         layer.feedForward(prev, net.second if layer.takes_second else None)
         name = f"layer {i} ({type(layer).__name__})"
@@ -207,6 +207,9 @@ def _diagnose(net: CNet, feed: Feed, state: TrainingState, best: Snapshot, first
         else:
             continue
         break
+    if not where:  # finite so far: squaring or exponentiating it was not
+        largest = float(np.abs(net.layers[-1].output.read()).max())
+        where = f"the loss of the output of {name}, which reaches {largest:.3g},"
     best.restore()
     net.steps = first
     net.TrainMode(False)

@@ -1,0 +1,141 @@
+"""The console: the options that every command has, messages on stderr, and characters that always print."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+TRACEBACK = "neuronet.traceback"  # key in a context's meta
+_ASCII = {  # by code point, for some look like ASCII
+    0xB0: " deg",
+    0xB1: "+-",
+    0xB2: "2",
+    0xB5: "u",  # micro
+    0xB7: "-",  # middle dot
+    0xD7: "x",  # times
+    0x2013: "-",
+    0x2014: "-",
+    0x2026: "...",
+    0x2192: "->",
+    0x2212: "-",
+    0x2264: "<=",
+    0x2265: ">=",
+    0x2588: "#",  # full block
+    0x2591: ".",  # light shade
+}
+_root = logging.getLogger("neuronet")
+
+
+# --- characters --------------------------------------------------------------------------
+
+
+def never_fail_to_encode() -> None:
+    """Print what the console's encoding lacks in ASCII, instead of raising UnicodeEncodeError."""
+    codecs.register_error("neuronet", _replace)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="neuronet")
+
+
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    return "".join(_ASCII.get(ord(character), "?") for character in wrong), error.end
+
+
+# --- messages ----------------------------------------------------------------------------
+
+
+class _Stderr(logging.Handler):
+    """One plain line a message: "warning: ..."; information has no prefix."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            prefix = f"{record.levelname.lower()}: " if record.levelno >= logging.WARNING else ""
+            click.echo(f"{prefix}{record.getMessage()}", err=True)
+        except Exception:
+            self.handleError(record)
+
+
+@contextmanager
+def logging_to_stderr() -> Iterator[None]:
+    """Show the library's warnings and errors meanwhile; the options below change how much."""
+    before, handlers = _root.level, list(_root.handlers)
+    stderr = _Stderr(logging.WARNING)
+    _root.addHandler(stderr)
+    _root.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        for handler in [h for h in _root.handlers if h not in handlers]:
+            _root.removeHandler(handler)
+            handler.close()
+        _root.setLevel(before)
+
+
+def is_quiet() -> bool:
+    """Whether --quiet was given: then no progress is shown either."""
+    return not any(isinstance(h, _Stderr) and h.level <= logging.WARNING for h in _root.handlers)
+
+
+def _set_level(level: int) -> None:
+    for handler in _root.handlers:
+        if isinstance(handler, _Stderr):
+            handler.setLevel(level)
+    _root.setLevel(min(level, *(h.level for h in _root.handlers)))
+
+
+# --- options of every command ------------------------------------------------------------
+
+
+def _verbose(_ctx: click.Context, _option: click.Parameter, times: int) -> None:
+    if times:
+        _set_level(logging.INFO if times == 1 else logging.DEBUG)
+
+
+def _quiet(_ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        _set_level(logging.ERROR)
+
+
+def _traceback(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[TRACEBACK] = True
+
+
+def _log_file(_ctx: click.Context, _option: click.Parameter, path: str | None) -> None:
+    if path:
+        try:
+            handler = logging.FileHandler(path, encoding="utf-8")
+        except OSError as error:
+            raise click.FileError(path, error.strerror) from error
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        handler.setLevel(logging.DEBUG)
+        _root.addHandler(handler)
+        _root.setLevel(logging.DEBUG)
+
+
+def _option(*names: str, callback: Any, **extra: Any) -> click.Option:
+    return click.Option(names, expose_value=False, callback=callback, **extra)
+
+
+OPTIONS = (
+    _option("-v", "--verbose", count=True, callback=_verbose, help="Say more; -vv says everything."),
+    _option("-q", "--quiet", is_flag=True, callback=_quiet, help="Say nothing but errors and results."),
+    _option("--traceback", is_flag=True, callback=_traceback, help="Show where an error came from."),
+    _option(
+        "--log-file",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        callback=_log_file,
+        help="Add every message to FILE.",
+    ),
+)

@@ -1,0 +1,111 @@
+"""``neuronet info``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import h5py
+import numpy as np
+
+from neuronet.cli.options import json_option
+from neuronet.cli.output import print_json, table
+from neuronet.device.numpy import NumpyDevice
+from neuronet.net import CNet
+from neuronet.storage.hdf5 import read_model
+from neuronet.storage.model import ModelFile
+
+LONG = 100  # characters of a value; what is longer ends in "…"
+
+
+@click.command()
+@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@json_option
+def command(model: Path, as_json: bool) -> None:
+    """Show what the model file MODEL holds: layers, features, training, versions. Needs no OpenCL."""
+    file = read_model(model)
+    net = CNet.from_file(file, NumpyDevice(), where=str(model))
+    versions = _versions(model)
+    if as_json:
+        print_json(_document(file, net, versions))
+        return
+    rows = [("input", "", str(list(net.input_shape)), 0)]
+    for i, layer in enumerate(net.layers):
+        rows.append((str(i), _call(layer.spec()), str(list(layer.output.shape[1:])), _count(layer)))
+    rows.append(("", "all", "", net.pool.count))
+    click.echo(table(rows, ("#", "layer", "output", "parameters")))
+    sections = {
+        "net": {
+            "loss": _call(file.spec["loss"]),
+            "optimizer": _call(file.spec["optimizer"]),
+            "batch": net.batch,
+            "steps trained": net.steps,
+        },
+        "bars": file.bars,
+        "training": _summary(file.training),
+        "versions": versions,
+    }
+    for title, values in sections.items():
+        if values:
+            click.echo(f"\n{title}")
+            for name, value in _flat(values):
+                click.echo(f"  {name:22} {_short(value)}")
+
+
+def _document(file: ModelFile, net: CNet, versions: dict[str, Any]) -> dict[str, Any]:
+    layers = [
+        spec | {"output_shape": list(layer.output.shape[1:]), "parameters": _count(layer)}
+        for spec, layer in zip(file.spec["layers"], net.layers, strict=True)
+    ]
+    return {
+        "net": file.spec | {"layers": layers, "parameters": net.pool.count, "steps": net.steps},
+        "bars": file.bars,
+        "training": file.training,
+        "versions": versions,
+    }
+
+
+def _versions(path: Path) -> dict[str, Any]:
+    with h5py.File(path, "r") as root:  # read_model has checked it
+        return {
+            "format": int(root.attrs["format_version"]),
+            "written by": f"neuronet {root.attrs['neuronet']}",
+        }
+
+
+def _count(layer: Any) -> int:
+    return sum(int(np.prod(p.shape)) for p in layer.parameters)
+
+
+def _call(spec: dict[str, Any]) -> str:
+    return f"{spec['class']}{_fields(spec)}"
+
+
+def _fields(spec: dict[str, Any]) -> str:
+    fields = [f"{k}={v}" for k, v in spec.items() if k not in ("class", "version")]
+    return f"({', '.join(fields)})" if fields else ""
+
+
+def _summary(training: dict[str, Any]) -> dict[str, Any]:
+    """The training without its list of epochs, of which the last stands for all."""
+    history = training.get("history") or []
+    rest = {k: v for k, v in training.items() if k != "history"}
+    return rest | ({"last epoch": history[-1]} if history else {})
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = []
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            rows += _flat(value, f"{prefix}{name}.")
+        else:
+            rows.append((f"{prefix}{name}", value))
+    return rows
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list):
+        value = ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in value)
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"

@@ -1,0 +1,67 @@
+"""Normalisation of each unit over its window. Kernels: kernels/layer_norm.cl.
+
+x, y, dy, dx are [..., window], read as [rows, window]; mean and scale = 1 / sqrt(variance + eps) have
+``rows`` values, sums 2 rows, gamma and beta and their gradients [window].
+"""
+
+from __future__ import annotations
+
+from neuronet.device.array import DeviceArray
+
+
+def forward(
+    x: DeviceArray,
+    gamma: DeviceArray,
+    beta: DeviceArray,
+    mean: DeviceArray,
+    scale: DeviceArray,
+    y: DeviceArray,
+    *,
+    eps: float,
+) -> None:
+    """y = gamma * (x - mean) * scale + beta; mean and scale are written for the gradients below."""
+    x, y, mean, scale = _rows(x), _rows(y), _flat(mean), _flat(scale)
+    y.device.kernel("NormalizeStatistics")(x=x, mean=mean, scale=scale, eps=eps)
+    y.device.kernel("Normalize")(x=x, mean=mean, scale=scale, gamma=gamma, beta=beta, y=y)
+
+
+def backward_input(
+    x: DeviceArray,
+    dy: DeviceArray,
+    mean: DeviceArray,
+    scale: DeviceArray,
+    gamma: DeviceArray,
+    sums: DeviceArray,
+    dx: DeviceArray,
+) -> None:
+    """dx = dL/dx from dy = dL/dy. ``sums`` is scratch."""
+    x, dy, dx, mean, scale = _rows(x), _rows(dy), _rows(dx), _flat(mean), _flat(scale)
+    sums = sums.view(2, x.shape[0])
+    dx.device.kernel("NormalizeGradientSums")(x=x, dy=dy, mean=mean, scale=scale, gamma=gamma, sums=sums)
+    dx.device.kernel("NormalizeGradient")(x=x, dy=dy, mean=mean, scale=scale, gamma=gamma, sums=sums, dx=dx)
+
+
+def backward_weights(
+    x: DeviceArray,
+    dy: DeviceArray,
+    mean: DeviceArray,
+    scale: DeviceArray,
+    parts: DeviceArray,
+    dgamma: DeviceArray,
+    dbeta: DeviceArray,
+) -> None:
+    """Add the gradients of gamma and beta. ``parts`` [chunks, 2, window] is scratch: partial sums."""
+    kernel = dgamma.device.kernel
+    kernel("NormalizeWeightParts")(
+        x=_rows(x), dy=_rows(dy), mean=_flat(mean), scale=_flat(scale), parts=parts
+    )
+    kernel("NormalizeWeightGradient")(parts=parts, dgamma=dgamma, dbeta=dbeta)
+
+
+def _rows(array: DeviceArray) -> DeviceArray:
+    window = array.shape[-1]
+    return array.view(array.size // window, window)
+
+
+def _flat(array: DeviceArray) -> DeviceArray:
+    return array.view(array.size)

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import neuronet as nn
+from neuronet.device.base import Device
+from neuronet.device.numpy import NumpyDevice
+
+
+def small(**options: object) -> nn.CNet:
+    layers = [
+        nn.CNeuronConvOCL(window=6, step=2, window_out=4, activation="TANH"),
+        nn.CNeuronDenseOCL(neurons=8, activation="GELU"),
+        nn.CNeuronDenseOCL(neurons=2),
+    ]
+    return nn.CNet(input_shape=(10, 2), layers=layers, batch=8, **options)  # type: ignore[arg-type]
+
+
+def batch(n: int = 8, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 10, 2)), rng.standard_normal((n, 2))
+
+
+def test_loss_is_the_mean_and_falls(device: Device) -> None:
+    net, (x, t) = small(optimizer=nn.Adam(lr=0.01)).build(device), batch()
+    net.feedForward(x)
+    expected = float(((net.getResults() - t) ** 2).mean())
+    assert net.calcGradients(t) == pytest.approx(expected, rel=1e-5)
+    losses = []
+    for _ in range(200):
+        net.feedForward(x)
+        losses.append(net.backProp(t))
+    assert losses[-1] < 0.01 * losses[0]
+
+
+def test_calc_gradients_twice_gives_the_same_gradient(device: Device) -> None:
+    net, (x, t) = small().build(device), batch()
+    gradients = []
+    for _ in range(2):
+        net.feedForward(x)
+        net.calcGradients(t)
+        gradients.append(net.layers[0].parameters[0].gradient.read())
+    np.testing.assert_array_equal(*gradients)
+    assert np.abs(gradients[0]).max() > 0
+
+
+def test_first_step_of_adam_moves_each_weight_by_lr() -> None:
+    """Kingma & Ba, section 2.1: with bias correction the first step is lr * g / (|g| + eps)."""
+    net, (x, t) = small(optimizer=nn.Adam(lr=0.125)).build(NumpyDevice(np.float64)), batch()
+    net.feedForward(x)
+    net.calcGradients(t)
+    p = net.layers[2].parameters[0]
+    before, g = p.value.read(), p.gradient.read()
+    net.feedForward(x)
+    net.backProp(t)
+    np.testing.assert_allclose(before - p.value.read(), 0.125 * g / (np.abs(g) + 1e-8), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rows", [1, 5, 8, 9, 17])
+def test_predict_takes_any_number_of_rows(device: Device, rows: int) -> None:
+    net = small().build(device)
+    x, _ = batch(rows)
+    whole = net.predict(x)
+    assert whole.shape == (rows, 2)
+    single = np.concatenate([net.predict(x[i : i + 1]) for i in range(rows)])
+    np.testing.assert_allclose(whole, single, rtol=1e-5, atol=1e-6)
+
+
+def test_partial_batch_gradient_is_of_its_rows_alone() -> None:
+    x, t = batch()
+    gradients = []
+    for size in (8, 3):  # a full net of 8 fed 3 rows, and a net of 3
+        net = small()
+        net.batch = size
+        net.build(NumpyDevice(np.float64), seed=2)
+        net.feedForward(x[:3])
+        net.calcGradients(t[:3])
+        gradients.append(net.pool.gradients.read())
+    np.testing.assert_allclose(*gradients, rtol=1e-12)
+
+
+def test_clip_norm_limits_the_first_sgd_step(device: Device) -> None:
+    net, (x, t) = small(optimizer=nn.SGD(lr=1.0, momentum=0.0, clip_norm=0.01)).build(device), batch()
+    before = net.pool.values.read()
+    net.feedForward(x)
+    net.backProp(1000 * t)
+    assert np.linalg.norm(net.pool.values.read() - before) == pytest.approx(0.01, rel=1e-4)
+
+
+def test_model_trained_on_a_device_predicts_on_numpy(device: Device, tmp_path: Path) -> None:
+    net, (x, t) = small().build(device, seed=3), batch()
+    for _ in range(20):
+        net.feedForward(x)
+        net.backProp(t)
+    net.save(tmp_path / "net.h5")
+    ours, theirs = net.predict(x), nn.CNet.load(tmp_path / "net.h5", NumpyDevice()).predict(x)
+    assert np.abs(ours - theirs).max() <= 1e-4 * np.abs(theirs).max()
+
+
+def test_same_seed_same_bits_other_seed_other_weights(device: Device) -> None:
+    values = [small().build(device, seed=s).pool.values.read() for s in (4, 4, 5)]
+    np.testing.assert_array_equal(values[0], values[1])
+    assert not np.array_equal(values[0], values[2])
+
+
+def test_spec_round_trip() -> None:
+    net = small(loss=nn.Huber(delta=0.5), optimizer=nn.Adam(lr=nn.WarmupCosine(lr=1e-3, warmup=5, total=50)))
+    again = nn.CNet.from_spec(net.spec())
+    assert again.spec() == net.spec()
+    assert again.optimizer.rate(0) == pytest.approx(2e-4)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: nn.CNet(input_shape=(3,), layers=[]), nn.SpecError, "has no layers"),
+        (lambda: small(loss="mze"), nn.SpecError, "unknown loss 'mze'"),
+        (lambda: nn.CNeuronDenseOCL(neurons=2.5), nn.SpecError, "neurons must be a whole number, got 2.5"),
+        (lambda: nn.CNeuronDenseOCL(neurons=2, activation="TANHH"), nn.SpecError, "choose one of NONE, TANH"),
+        (lambda: nn.Adam(lr=-1), nn.SpecError, "lr must be positive, got -1"),
+        (lambda: nn.CNet.from_spec({"layers": []}), nn.SpecError, "missing key 'input_shape'"),
+        (
+            lambda: nn.CNet.from_spec({"input_shape": [3], "layers": [{"class": "CNeuronX"}]}),
+            nn.SpecError,
+            "unknown layer 'CNeuronX'",
+        ),
+        (
+            lambda: nn.CNet.from_spec({"input_shape": [3], "layers": [{"class": "CNeuronDenseOCL", "x": 1}]}),
+            nn.SpecError,
+            "unknown field 'x'",
+        ),
+    ],
+)
+def test_wrong_declarations_are_refused(make: object, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        make()  # type: ignore[operator]
+
+
+def test_wrong_shapes_are_refused() -> None:
+    net = small().build(NumpyDevice())
+    with pytest.raises(nn.ShapeError, match=r"x has shape \(8, 10, 3\), expected \[n, 10, 2\]"):
+        net.feedForward(np.zeros((8, 10, 3)))
+    with pytest.raises(nn.ShapeError, match="x has 9 rows, the net takes 8"):
+        net.feedForward(np.zeros((9, 10, 2)))
+    net.feedForward(np.zeros((8, 10, 2)))
+    with pytest.raises(nn.ShapeError, match=r"target has shape \(8, 3\), expected \(8, 2\)"):
+        net.calcGradients(np.zeros((8, 3)))
+    wide = nn.CNet(input_shape=(2,), layers=[nn.CNeuronConvOCL(window=3, step=1, window_out=1)])
+    with pytest.raises(nn.ShapeError, match="window=3 is longer than the input, 2 values per variable"):
+        wide.build(NumpyDevice())

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import neuronet as nn
+from neuronet.device.base import Device
+from neuronet.storage.hdf5 import read_model, write_model
+from neuronet.train import checkpoint
+from neuronet.train.fit import fit, predict_source
+from neuronet.train.source import Source
+from neuronet.train.state import TrainingState
+
+RNG = np.random.default_rng(0)
+ROWS = RNG.standard_normal((150, 3)).astype(np.float32)
+TARGETS = np.stack([ROWS[:, 0] * 0.5, ROWS[:, 1] - ROWS[:, 2]], axis=1).astype(np.float32)
+STARTS = np.arange(0, 140)
+TRAIN = Source.windows(ROWS, TARGETS, STARTS[:101], 4)
+VALID = Source.windows(ROWS, TARGETS, STARTS[110:], 4)
+
+
+def make_net(device: Device, seed: int = 0, **options: object) -> nn.CNet:
+    layers = [nn.CNeuronDenseOCL(neurons=6, activation="TANH"), nn.CNeuronDenseOCL(neurons=2)]
+    options = {"optimizer": nn.Adam(lr=0.01)} | options
+    return nn.CNet(input_shape=(4, 3), layers=layers, batch=16, **options).build(device, seed=seed)  # type: ignore[arg-type]
+
+
+def weights(net: nn.CNet) -> np.ndarray:
+    return net.pool.values.read()
+
+
+def test_windows_are_the_rows_they_name(device: Device) -> None:
+    net = make_net(device)
+    x = np.stack([ROWS[s : s + 4] for s in STARTS])
+    np.testing.assert_allclose(
+        predict_source(net, Source.windows(ROWS, None, STARTS, 4)), net.predict(x), rtol=1e-6, atol=1e-7
+    )
+
+
+def test_every_sample_counts_in_the_loss(device: Device) -> None:
+    """101 samples in batches of 16: the last batch has 5. The epoch's loss is the mean over all 101."""
+    net = make_net(device, optimizer=nn.SGD(lr=1e-12, momentum=0.0))
+    x = np.stack([ROWS[s : s + 4] for s in TRAIN.starts])
+    expected = float(((net.predict(x) - TARGETS[TRAIN.starts + 3]) ** 2).mean())
+    state = fit(net, TRAIN, epochs=1)
+    assert state.history[0]["loss"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_arrays_and_windows_train_alike(device: Device) -> None:
+    x = np.stack([ROWS[s : s + 4] for s in TRAIN.starts])
+    nets = [make_net(device), make_net(device)]
+    fit(nets[0], TRAIN, epochs=2, seed=3)
+    fit(nets[1], x, TARGETS[TRAIN.starts + 3], epochs=2, seed=3)
+    np.testing.assert_array_equal(weights(nets[0]), weights(nets[1]))
+
+
+def test_two_runs_tape_or_none_fused_or_split_give_the_same_bits(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {}
+    for tape in ("1", "0"):
+        for split in (False, True, False):
+            monkeypatch.setenv("NEURONET_TAPE", tape)
+            net = make_net(device)
+            net.split_updates = split
+            fit(net, TRAIN, epochs=3, validation=VALID)
+            found[tape, split] = weights(net)
+    first = found.pop(("1", False))
+    for key, values in found.items():
+        np.testing.assert_array_equal(first, values, err_msg=str(key))
+
+
+def test_best_weights_are_kept_and_patience_ends(device: Device) -> None:
+    net = make_net(device, optimizer=nn.Adam(lr=0.3))
+    state = fit(net, TRAIN, epochs=200, validation=VALID, patience=3)
+    scores = [row["validation"] for row in state.history]
+    assert state.stopped == "patience"
+    assert state.best_epoch == int(np.argmin(scores)) + 1 == len(scores) - 3
+    x = np.stack([ROWS[s : s + 4] for s in VALID.starts])
+    score = float(((net.predict(x) - TARGETS[VALID.starts + 3]) ** 2).mean())
+    assert score == pytest.approx(min(scores), rel=1e-5)
+
+
+@pytest.mark.parametrize("at_batch", [None, 3], ids=["between epochs", "within an epoch"])
+def test_resumed_training_gives_the_same_bits(device: Device, tmp_path: Path, at_batch: int | None) -> None:
+    whole = make_net(device)
+    expected = fit(whole, TRAIN, epochs=6, validation=VALID, patience=None, seed=9)
+
+    net = make_net(device)
+    if at_batch is None:
+        state = fit(net, TRAIN, epochs=3, validation=VALID, patience=None, seed=9)
+        latest = make_net(device)  # fit leaves the best weights in the net; a checkpoint is taken in on_epoch
+        fit(
+            latest,
+            TRAIN,
+            epochs=3,
+            validation=VALID,
+            patience=None,
+            seed=9,
+            on_epoch=lambda s: write_model(tmp_path / "m.h5", checkpoint.to_file(latest, s, {})),
+        )
+    else:
+        state = interrupted(net, after_epochs=2, after_batches=at_batch)
+        assert (state.stopped, state.epoch, state.batch) == ("interrupted", 2, at_batch)
+        write_model(tmp_path / "m.h5", checkpoint.to_file(net, state, {}))
+
+    resumed, state = checkpoint.from_file(read_model(tmp_path / "m.h5"), device)
+    state = fit(resumed, TRAIN, epochs=6, validation=VALID, patience=None, state=state)
+    np.testing.assert_array_equal(weights(whole), weights(resumed))
+    assert [r["loss"] for r in state.history] == [r["loss"] for r in expected.history]
+    assert [r["validation"] for r in state.history] == [r["validation"] for r in expected.history]
+    assert (state.best_epoch, state.stopped) == (expected.best_epoch, "epochs")
+
+
+def interrupted(net: nn.CNet, *, after_epochs: int, after_batches: int) -> TrainingState:
+    """Stop between two batches: ``stop`` is asked at every batch when the clock is made to jump."""
+    import neuronet.train.fit as module
+
+    def asks() -> Iterator[bool]:
+        for _ in range(after_epochs * 6):  # 7 batches an epoch, the last is never asked
+            yield False
+        for _ in range(after_batches - 1):
+            yield False
+        yield True
+
+    answers = asks()
+    saved, module.SYNC_SECONDS = module.SYNC_SECONDS, 0.0
+    try:
+        return fit(net, TRAIN, epochs=6, validation=VALID, patience=None, seed=9, stop=lambda: next(answers))
+    finally:
+        module.SYNC_SECONDS = saved
+
+
+def test_a_loss_that_is_not_finite_names_the_layer_and_keeps_the_weights(device: Device) -> None:
+    net = make_net(device, optimizer=nn.SGD(lr=1e30))
+    with pytest.raises(nn.TrainingError, match=r"not finite in epoch 1, batch [23]: .*layer [01]"):
+        fit(net, TRAIN, epochs=2)
+    assert np.isfinite(weights(net)).all()
+    net.predict(np.zeros((1, 4, 3)))
+
+
+def test_a_sound_training_follows_a_failed_one(device: Device) -> None:
+    net = make_net(device, optimizer=nn.SGD(lr=1e30))
+    with pytest.raises(nn.TrainingError):
+        fit(net, TRAIN, epochs=1)
+    before = weights(net)
+    net.optimizer.lr = 1e-3
+    fit(net, TRAIN, epochs=1)
+    assert np.isfinite(weights(net)).all()
+    assert not np.array_equal(before, weights(net))
+
+
+def test_class_targets(device: Device) -> None:
+    labels = (ROWS[:, 0] > 0).astype(np.int32)
+    layers = [nn.CNeuronDenseOCL(neurons=2)]
+    net = nn.CNet(
+        input_shape=(4, 3), layers=layers, batch=16, loss="cross_entropy", optimizer=nn.Adam(lr=0.05)
+    ).build(device)
+    fit(net, Source.windows(ROWS, labels, STARTS, 4), epochs=30)
+    x = np.stack([ROWS[s : s + 4] for s in STARTS])
+    assert (net.predict(x).argmax(1) == labels[STARTS + 3]).mean() > 0.97
+
+
+def test_wrong_data_is_refused_before_training() -> None:
+    device = nn.NumpyDevice()
+    bad = ROWS.copy()
+    bad[20, 1] = np.nan
+    with pytest.raises(nn.DataError, match="input row 20 holds a value that is not finite"):
+        fit(make_net(device), Source.windows(bad, TARGETS, STARTS, 4))
+    unused = ROWS.copy()
+    unused[149] = np.inf  # no window reaches it
+    fit(make_net(device), Source.windows(unused, TARGETS, STARTS, 4), epochs=1)
+    with pytest.raises(nn.ShapeError, match="samples are 5 x 3 values, the net takes"):
+        fit(make_net(device), Source.windows(ROWS, TARGETS, STARTS, 5))
+    with pytest.raises(nn.ShapeError, match="the net's loss takes"):
+        fit(make_net(device), Source.windows(ROWS, TARGETS[:, :1], STARTS, 4))
+    with pytest.raises(nn.ShapeError, match="start from 0 to 146"):
+        Source.windows(ROWS, TARGETS, [147], 4)
+    classes = nn.CNet(input_shape=(4, 3), layers=[nn.CNeuronDenseOCL(neurons=2)], loss="cross_entropy")
+    with pytest.raises(nn.DataError, match="from 0 to 1; got 2 to 2"):
+        fit(classes.build(device), Source.windows(ROWS, np.full(150, 2), STARTS, 4))
