@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from enum import Enum
-from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
@@ -19,12 +18,12 @@ Registry = dict[str, type]
 
 
 def check_fields(declared: Any) -> None:
-    """Call from ``__post_init__``: accept "TANH" for an enum's member, lists for tuples; refuse other types."""
+    """For ``__post_init__``: "TANH" becomes an enum's member, a list a tuple; other wrong types are refused."""
     name = type(declared).__name__
     for field, kind in _hints(type(declared)).items():
         value = getattr(declared, field)
-        if isinstance(kind, type) and issubclass(kind, Enum):
-            value = _member(kind, value, name, field)
+        if (enum := _enum(kind)) is not None:
+            value = _member(enum, value, name, field)
         elif kind is int and (not isinstance(value, int | np.integer) or isinstance(value, bool)):
             raise SpecError(f"{field} must be a whole number, got {value!r}", where=name, fix="pass an int")
         elif kind is float and (not isinstance(value, int | float | np.number) or isinstance(value, bool)):
@@ -69,10 +68,15 @@ def from_spec(registry: Registry, spec: dict[str, Any], kind: str) -> Any:
     return cls(**fields)
 
 
-@cache
-def _hints(cls: type) -> dict[str, Any]:
+def _hints(cls: Any) -> dict[str, Any]:
     hints = get_type_hints(cls)
     return {f.name: hints[f.name] for f in dataclasses.fields(cls)}
+
+
+def _enum(kind: Any) -> type[Enum] | None:
+    """The enum in a field's type, such as Activation in ``Activation | str``."""
+    kinds = get_args(kind) or (kind,)
+    return next((k for k in kinds if isinstance(k, type) and issubclass(k, Enum)), None)
 
 
 def _plain(value: Any) -> Any:

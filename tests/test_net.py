@@ -8,6 +8,7 @@ import pytest
 import neuronet as nn
 from neuronet.device.base import Device
 from neuronet.device.numpy import NumpyDevice
+from neuronet.testing.gradcheck import gradcheck
 
 
 def small(**options: object) -> nn.CNet:
@@ -98,6 +99,28 @@ def test_model_trained_on_a_device_predicts_on_numpy(device: Device, tmp_path: P
     net.save(tmp_path / "net.h5")
     ours, theirs = net.predict(x), nn.CNet.load(tmp_path / "net.h5", NumpyDevice()).predict(x)
     assert np.abs(ours - theirs).max() <= 1e-4 * np.abs(theirs).max()
+
+
+def test_gradients_of_a_net_of_all_layers() -> None:
+    layers = [
+        nn.CNeuronRevINOCL(),
+        nn.CNeuronPositionEncoder(),
+        nn.CNeuronConvOCL(window=8, step=4, window_out=6, activation="SILU"),
+        nn.CNeuronLayerNormOCL(),
+        nn.CResidualConv(window=6, window_out=4),
+        nn.CNeuronProofOCL(window=2, step=1),
+        nn.CNeuronTransposeOCL(),
+        nn.CNeuronBatchNormOCL(activation="TANH"),
+        nn.CNeuronSoftMaxOCL(heads=2),
+        nn.CNeuronDropoutOCL(probability=0.2),
+        nn.CNeuronConcatenate(neurons=12, activation="SOFTPLUS"),
+        nn.CNeuronDenseOCL(neurons=12, activation="GELU"),
+        nn.CNeuronConvOCL(window=4, step=4, window_out=4, activation="LRELU"),
+        nn.CNeuronRevINDenormOCL(layers=0),
+    ]
+    shown = {type(layer).__name__ for layer in layers}
+    assert shown == set(nn.layers.__all__)
+    gradcheck(layers, (10, 4), second_shape=(3,), batch=4)
 
 
 def test_same_seed_same_bits_other_seed_other_weights(device: Device) -> None:

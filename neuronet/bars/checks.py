@@ -280,7 +280,7 @@ def _fill_volume(data: Data, findings: Findings) -> Floats:
 
 
 def _check_candles(data: Data, findings: Findings) -> None:
-    """Refuse a file with many impossible candles; count and keep a few, and lone zeros among positive prices."""
+    """Refuse a file with many impossible candles; count and keep a few, and lone zero prices."""
     bad = impossible(data)
     lowest = np.minimum.reduce([data[name] for name in PRICES])
     zero = (lowest == 0.0) & (data["high"] > 0.0) & (lowest.min() >= 0.0)
@@ -296,7 +296,7 @@ def _check_candles(data: Data, findings: Findings) -> None:
     if findings.count("impossible", bad):
         findings.warn(f"{rows_of(bad)} with high or low inside the body, kept: {at_lines(line[bad])}")
     if findings.count("zero_prices", zero):
-        findings.warn(f"{rows_of(zero)} with a price of 0 among others, kept: {at_lines(line[zero])}")
+        findings.warn(f"{rows_of(zero)} with a lone price of 0, kept: {at_lines(line[zero])}")
     findings.bad_lines = np.sort(line[bad | zero])[:SHOWN].tolist()
 
 

@@ -150,8 +150,8 @@ def _header_comments(text: Text, first: int, separator: str) -> Rows:
 
 
 def _find_separator(lines: Sequence[str]) -> str:
-    """Take the first of tab, semicolon, comma, bar that splits most lines into one number of fields."""
-    for separator in "\t;,|":
+    """Take the first of tab, semicolon, bar, comma that splits most lines into one number of fields."""
+    for separator in "\t;|,":
         counts = Counter(len(next(csv.reader([line], delimiter=separator))) for line in lines)
         fields, count = counts.most_common(1)[0]
         if fields > 1 and count >= 0.7 * len(lines):

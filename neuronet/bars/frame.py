@@ -82,7 +82,7 @@ def _times(frame: pd.DataFrame, chosen: dict[str, int], date_format: str | None)
         form = find_time_format(cells.iloc[:500].tolist(), where=WHERE, date_format=date_format)
         if form is None:
             raise DataError(
-                f"no times: the index holds {values.iloc[0]!r}", where=WHERE, fix="use a DatetimeIndex"
+                f"no times: the index holds {values.iloc[0]}", where=WHERE, fix="use a DatetimeIndex"
             )
         return parse_times(cells, form)[0], form.has_zone
     in_utc = values.dt.tz is not None

@@ -36,7 +36,7 @@ def read_bars(
 
     source       a text file in any usual layout, or a DataFrame with a DatetimeIndex
     columns      role -> column name, or number from 0: date, time, open, high, low, close, volume
-    date_format  'dmy' or 'mdy' where a file leaves it open, or a strptime pattern for the whole time
+    date_format  'dmy', 'mdy' or 'ymd' where a file leaves it open, or a strptime pattern for the whole time
     tz           zone of the file's clock, as in 'Europe/Athens'; without it times are taken as they stand
     utc_offset   or hours that the file's clock is ahead of UTC
     decimal      '.' or ',' where a file leaves it open
@@ -90,7 +90,7 @@ def load_bars(
 def symbol_of(stem: str) -> str:
     """Guess the symbol by a file name: its first word in capitals that is no time frame, else the name."""
     for word in re.split(r"[_\s,;()-]+", stem):
-        match = re.fullmatch(r"([A-Z][A-Z0-9.#]*?[A-Z])(?:[MHDW]?\d*|[a-z]?[MH]\d+)", word)
-        if match and len(match[1]) >= 3 and not re.fullmatch(r"(MN|[MHDW])\d*", word):
-            return match[1]
+        match = re.fullmatch(r"([A-Z]{6})([MHDW]?\d+|MN1?)?|([A-Z][A-Z0-9.#]{2,}?)([MHDW]\d+|MN1?)?", word)
+        if match and not re.fullmatch(r"([MHDW]|MN)\d+", word):
+            return match[1] or match[3]
     return stem

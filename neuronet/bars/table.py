@@ -129,9 +129,3 @@ def _parse(
         if "symbol" in dialect.columns:
             chunk["symbol"] = frame[dialect.columns["symbol"]].astype(object).to_numpy()
         yield chunk
-
-
-def _exact_floats(version: str) -> dict[str, str]:
-    """Ask older pandas for correctly rounded numbers; they are the default from 3.1 on."""
-    major, minor = (int(part) for part in version.split(".")[:2])
-    return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}

@@ -46,7 +46,7 @@ _JOINS = re.compile(r"[ T]|, |")
 
 @dataclass(frozen=True)
 class TimeFormat:
-    """kind 'text' (a strptime pattern), 'epoch' (unit by size of value) or 'excel' (days since 1899-12-30)."""
+    """kind 'text' (a strptime pattern), 'epoch' (unit by size) or 'excel' (days since 1899-12-30)."""
 
     kind: str
     pattern: str = ""
@@ -107,7 +107,7 @@ def find_time_format(
 ) -> TimeFormat | None:
     """Decide the format from a sample of cells in file order; None when they are no times.
 
-    date_format  a strptime pattern, or 'dmy' or 'mdy' where the cells leave it open
+    date_format  a strptime pattern, or 'dmy', 'mdy', 'ymd' where the cells leave it open
 
     Raises DataError naming --date-format when day and month cannot be told apart.
     """
@@ -132,13 +132,14 @@ def _day_or_month(cells: list[str], rest: str, where: str, date_format: str | No
     """Decide the order of day, month and short year: by impossible dates, dots, order of bars, density."""
     year, sign, clock = rest[0], rest[1], rest[2:]
     orders = {"dmy": f"%d{sign}%m{sign}%{year}", "mdy": f"%m{sign}%d{sign}%{year}"}
-    if date_format in orders:
-        return TimeFormat("text", orders[date_format] + clock, evidence="as asked for")
     if year == "y":
         orders["ymd"] = f"%y{sign}%m{sign}%d"
+    if date_format in orders:
+        return TimeFormat("text", orders[date_format] + clock, evidence="as asked for")
     read = {order: _read_all(cells, pattern + clock) for order, pattern in orders.items()}
-    possible = [order for order, time in read.items() if NO_TIME not in time]
-    why = "only so every date exists"
+    failures = {order: int(np.sum(time == NO_TIME)) for order, time in read.items()}
+    possible = [order for order in read if failures[order] == min(failures.values())]
+    why = "only so the dates exist"
     if len(possible) > 1 and sign == "." and year == "Y":
         possible, why = ["dmy"], "dates with dots have the day first"
     if len(possible) > 1:
@@ -148,14 +149,14 @@ def _day_or_month(cells: list[str], rest: str, where: str, date_format: str | No
         spans = {order: int(np.ptp(read[order])) for order in possible}
         best = min(possible, key=spans.__getitem__)
         # Daily bars of one month and monthly bars of one year look alike; with clock times nothing does.
-        rivals = [o for o in possible if spans[o] <= 5 * spans[best] or not (clock or "ymd" in (o, best))]
-        if rivals in ([], [best]) and spans[best] > 0:
+        far = [o for o in possible if spans[o] > 5 * spans[best] > 0 and (clock or "ymd" in (o, best))]
+        if len(far) == len(possible) - 1:
             possible, why = [best], "only so neighbouring bars follow each other"
     if len(possible) != 1:
         raise DataError(
             f"day and month cannot be told apart: {cells[0]!r} to {cells[-1]!r}",
             where=where,
-            fix="say which comes first with --date-format dmy or --date-format mdy",
+            fix="say which comes first with --date-format dmy, mdy or ymd",
         )
     return TimeFormat("text", orders[possible[0]] + clock, evidence=why)
 

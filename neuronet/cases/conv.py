@@ -137,7 +137,7 @@ _SIZES = [
     (2, 1, 41, 8, 11, 3),  # holes between windows
     (1, 2, 50, 9, 9, 33),  # side by side and a rest
     (2, 1, 65, 16, 1, 16),
-    (5, 1, 600, 64, 7, 33),  # more inputs than a work-item's span
+    (1, 1, 600, 64, 7, 18),  # more inputs than a work-item's span
     (1, 1, 700, 300, 31, 18),  # more taps than a CPU's panel holds
     (9, 2, 31, 1, 1, 65),
 ]

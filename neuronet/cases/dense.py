@@ -134,7 +134,8 @@ _SIZES = [
     (7, 40, 15),
     (16, 8, 1),
     (33, 129, 31),
-    (65, 300, 66),
+    (65, 40, 66),
+    (5, 300, 18),
 ]
 SMALL: list[Case] = [kind(*size) for kind in _KINDS for size in _SIZES]
 SMALL += [DenseForward(5, 40, 19, activation) for activation in Activation]

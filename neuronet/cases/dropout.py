@@ -31,6 +31,6 @@ class DropoutApply(Case):
         dropout.apply(**arrays, probability=self.probability)
 
 
-SMALL: list[Case] = [DropoutApply(n) for n in (3, 4, 5, 6, 7, 257, 10_003)]
+SMALL: list[Case] = [DropoutApply(n) for n in (5, 255, 256, 257, 511, 1023, 1024, 1025, 10_003)]
 SMALL += [DropoutApply(1, 0.0), DropoutApply(50, 0.0), DropoutApply(1000, 0.999)]
 LARGE: list[Case] = [DropoutApply(n) for n in (64 * 120 * 32, 2**22)]

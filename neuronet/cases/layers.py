@@ -6,8 +6,19 @@ from dataclasses import dataclass
 
 from neuronet.device.array import Shape
 from neuronet.layers import (
+    CNeuronBatchNormOCL,
+    CNeuronConcatenate,
     CNeuronConvOCL,
     CNeuronDenseOCL,
+    CNeuronDropoutOCL,
+    CNeuronLayerNormOCL,
+    CNeuronPositionEncoder,
+    CNeuronProofOCL,
+    CNeuronRevINDenormOCL,
+    CNeuronRevINOCL,
+    CNeuronSoftMaxOCL,
+    CNeuronTransposeOCL,
+    CResidualConv,
 )
 from neuronet.layers.base import CNeuronBaseOCL, layer_from_spec
 
@@ -43,4 +54,28 @@ EXAMPLES = [
     _example(CNeuronDenseOCL(neurons=5, activation="SILU"), CNeuronDenseOCL(neurons=2), shape=(4, 3)),
     _example(CNeuronConvOCL(window=6, step=2, window_out=3, activation="GELU"), shape=(7, 2)),
     _example(CNeuronConvOCL(window=3, step=3, window_out=4, variables=2), shape=(2, 10)),
+    _example(CNeuronBatchNormOCL(activation="GELU"), CNeuronDenseOCL(neurons=2), shape=(3, 2), batch=5),
+    _example(CNeuronBatchNormOCL(), CNeuronDenseOCL(neurons=2), shape=(7,), batch=1),
+    _example(CNeuronLayerNormOCL(), shape=(5, 4)),
+    _example(CNeuronRevINOCL(), CNeuronDenseOCL(neurons=3), shape=(6, 2)),
+    _example(
+        CNeuronConvOCL(window=6, step=2, window_out=3),
+        CNeuronRevINOCL(),
+        CNeuronConvOCL(window=3, step=3, window_out=3, activation="TANH"),
+        CNeuronRevINDenormOCL(layers=1),
+        shape=(7, 2),
+        shown=3,
+    ),
+    _example(CNeuronProofOCL(window=3, step=2), CNeuronDenseOCL(neurons=2), shape=(8, 3)),
+    _example(CNeuronSoftMaxOCL(heads=2), CNeuronDenseOCL(neurons=2), shape=(10,)),
+    _example(CNeuronTransposeOCL(), CNeuronDenseOCL(neurons=2), shape=(3, 5)),
+    _example(
+        CNeuronConcatenate(neurons=4, activation="TANH"),
+        CNeuronDenseOCL(neurons=2),
+        shape=(5,),
+        second=(3,),
+    ),
+    _example(CNeuronDropoutOCL(probability=0.3), CNeuronDenseOCL(neurons=2), shape=(3, 7)),
+    _example(CNeuronPositionEncoder(), CNeuronDenseOCL(neurons=2), shape=(6, 4)),
+    _example(CResidualConv(window=4, window_out=3), CNeuronDenseOCL(neurons=2), shape=(5, 4), batch=5),
 ]

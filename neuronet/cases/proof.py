@@ -29,19 +29,15 @@ class Proof(Case):
     def y(self) -> Shape:
         return (self.batch, (self.units - self.window) // self.step + 1, self.window_in)
 
-    def values(self, rng: np.random.Generator) -> Arrays:
-        """x with many equal maxima, because it has few levels, and its pooled y."""
-        x = rng.integers(-3, 4, self.x) / 4
-        windows = np.lib.stride_tricks.sliding_window_view(x, self.window, axis=1)[:, :: self.step]
-        return {"x": x, "y": windows.max(axis=-1)}
-
 
 @dataclass(frozen=True)
 class ProofForward(Proof):
     op = "proof.forward"
+    changes = ("index",)
 
     def inputs(self, rng: np.random.Generator) -> Arrays:
-        return {"x": rng.standard_normal(self.x)}
+        x = rng.integers(-3, 4, self.x) / 4  # few levels, so many equal maxima
+        return {"x": x, "index": np.full(self.y, -1)}
 
     def outputs(self) -> dict[str, Shape]:
         return {"y": self.y}
@@ -55,7 +51,7 @@ class ProofBackwardInput(Proof):
     op = "proof.backward_input"
 
     def inputs(self, rng: np.random.Generator) -> Arrays:
-        return self.values(rng) | {"dy": rng.standard_normal(self.y)}
+        return {"dy": rng.standard_normal(self.y), "index": rng.integers(self.window, size=self.y)}
 
     def outputs(self) -> dict[str, Shape]:
         return {"dx": self.x}

@@ -27,7 +27,7 @@ def _trained(device: Device, tape: str) -> dict[str, np.ndarray]:
     """A small net's arrays after a few steps, with the tape that ``NEURONET_TAPE=tape`` means."""
     layers: list[CNeuronBaseOCL] = [
         CNeuronBatchNormOCL(),
-        CNeuronConvOCL(window=6, step=2, window_out=5, activation="TANH"),  # type: ignore[arg-type]
+        CNeuronConvOCL(window=6, step=2, window_out=5, activation="TANH"),
         CNeuronDropoutOCL(probability=0.3),
         CNeuronDenseOCL(neurons=3),
     ]

@@ -33,7 +33,7 @@ class DeviceArray:
 
     @property
     def nbytes(self) -> int:
-        return self.size * self.dtype.itemsize
+        return self.size * int(self.dtype.itemsize)
 
     def read(self) -> NDArray[Any]:
         """A copy in host memory, after all launches so far."""

@@ -64,7 +64,7 @@ class OpenCLDevice(Device):
                 f"{name or 'an array'} {list(shape)} needs {_mb(nbytes)}, one buffer may have {_mb(limit)} "
                 f"of the device's {_mb(self.cl_device.global_mem_size)}",
                 where=self.name,
-                fix="use a smaller batch or a shorter history, or another device (--device numpy always works)",
+                fix="use a smaller batch or a shorter history, or another device (--device numpy)",
             )
         try:
             buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, nbytes)

@@ -69,10 +69,8 @@ class ParameterPool:
         """Trainable numbers, without the padding."""
         return sum(int(np.prod(p.shape)) for p in self.parameters)
 
-    def span(self, parameters: Sequence[Parameter]) -> Span | None:
-        """The piece that holds ``parameters``, which must be neighbours; None for no parameters."""
-        if not parameters:
-            return None
+    def span(self, parameters: Sequence[Parameter]) -> Span:
+        """The piece that holds ``parameters``, at least one and all neighbours."""
         first, _ = self._offsets[id(parameters[0])]
         last, size = self._offsets[id(parameters[-1])]
         return Span(self, first, last + size - first)

@@ -103,9 +103,11 @@ __kernel void UpdateWeightsConvAdam(
 
 #define CHUNK 256   // taps per pass over a panel; 16 filters of them stay in the L1 cache
 
-static float8 load8(__global const float *p, int count)    // zeros behind the count-th
+typedef float8 __attribute__((aligned(4))) float8_any;   // at any float; vload8 is slow in PoCL 3.0
+
+static float8 load8(const __global float *p, int count)     // zeros behind the count-th
 {
-    if (count >= 8) return vload8(0, p);
+    if (count >= 8) return *(const __global float8_any *)p;
     float8 v = 0.0f;
     if (count > 0) v.s0 = p[0];
     if (count > 1) v.s1 = p[1];
@@ -119,7 +121,7 @@ static float8 load8(__global const float *p, int count)    // zeros behind the c
 
 static void store8(float8 v, __global float *p, int count)
 {
-    if (count >= 8) { vstore8(v, 0, p); return; }
+    if (count >= 8) { *(__global float8_any *)p = v; return; }
     if (count > 0) p[0] = v.s0;
     if (count > 1) p[1] = v.s1;
     if (count > 2) p[2] = v.s2;
@@ -129,16 +131,35 @@ static void store8(float8 v, __global float *p, int count)
     if (count > 6) p[6] = v.s6;
 }
 
+static float8 gather8(const __global float *p, int stride, int count)
+{
+    float8 v = 0.0f;
+    if (count > 0) v.s0 = p[0];
+    if (count > 1) v.s1 = p[stride];
+    if (count > 2) v.s2 = p[2 * stride];
+    if (count > 3) v.s3 = p[3 * stride];
+    if (count > 4) v.s4 = p[4 * stride];
+    if (count > 5) v.s5 = p[5 * stride];
+    if (count > 6) v.s6 = p[6 * stride];
+    if (count > 7) v.s7 = p[7 * stride];
+    return v;
+}
+
 static float8 activate8(float8 z, int activation)
 {
     switch (activation) {
-        case ACT_NONE: return z;
-        case ACT_TANH: return tanh(z);
-        default: return (float8)(activate(z.s0, activation), activate(z.s1, activation),
-                                 activate(z.s2, activation), activate(z.s3, activation),
-                                 activate(z.s4, activation), activate(z.s5, activation),
-                                 activate(z.s6, activation), activate(z.s7, activation));
+        case ACT_NONE:    return z;
+        case ACT_TANH:    return tanh(z);
+        case ACT_LRELU:   return z < 0.0f ? 0.01f * z : z;
+        case ACT_RELU:    return z < 0.0f ? 0.0f : z;
+        case ACT_SIGMOID: {
+            const float8 e = exp(-fabs(z));
+            return (z >= 0.0f ? 1.0f : e) / (1.0f + e);
+        }
     }
+    return (float8)(activate(z.s0, activation), activate(z.s1, activation), activate(z.s2, activation),
+                    activate(z.s3, activation), activate(z.s4, activation), activate(z.s5, activation),
+                    activate(z.s6, activation), activate(z.s7, activation));
 }
 
 // adam() for the first `count` of 8 neighbours: the same operations in the same order
@@ -146,23 +167,16 @@ static void adam8(__global float *w, __global float *m, __global float *v, float
                   __global const float *hyper)
 {
 #pragma OPENCL FP_CONTRACT OFF
-    if (count >= 8) {
-        if (hyper[HYPER_GO] == 0.0f) return;
-        const float beta1 = hyper[HYPER_BETA1], beta2 = hyper[HYPER_BETA2];
-        const float8 mi = beta1 * vload8(0, m) + (1.0f - beta1) * g;
-        const float8 vi = beta2 * vload8(0, v) + (1.0f - beta2) * g * g;
-        const float8 wi = vload8(0, w);
-        const float8 decay = hyper[HYPER_L2] * wi + hyper[HYPER_L1] * sign(wi);
-        vstore8(mi, 0, m);
-        vstore8(vi, 0, v);
-        vstore8(wi - hyper[HYPER_LR] * (mi * hyper[HYPER_C1] / (sqrt(vi * hyper[HYPER_C2]) + hyper[HYPER_EPS])
-                                        + decay), 0, w);
-        return;
-    }
-    float each[8];
-    vstore8(g, 0, each);
-    for (int i = 0; i < count; ++i)
-        adam(w + i, m + i, v + i, each[i], hyper);
+    if (hyper[HYPER_GO] == 0.0f) return;
+    const float beta1 = hyper[HYPER_BETA1], beta2 = hyper[HYPER_BETA2];
+    const float8 mi = beta1 * load8(m, count) + (1.0f - beta1) * g;
+    const float8 vi = beta2 * load8(v, count) + (1.0f - beta2) * g * g;
+    const float8 wi = load8(w, count);
+    const float8 decay = hyper[HYPER_L2] * wi + hyper[HYPER_L1] * sign(wi);
+    const float8 scale = sqrt(vi * hyper[HYPER_C2]) + hyper[HYPER_EPS];
+    store8(mi, m, count);
+    store8(vi, v, count);
+    store8(wi - hyper[HYPER_LR] * (mi * hyper[HYPER_C1] / scale + decay), w, count);
 }
 
 // group: 1, 1, 1
@@ -179,12 +193,13 @@ __kernel void FeedForwardConvCPU(
     const int f = 16 * get_global_id(1), v = get_global_id(2), columns = window_out - f;
     w += (v * window_out + f) * window;
     b += v * window_out + f;
-    float panel[16 * CHUNK];                        // taps x filters, zeros behind the last filter
+    float8 panel[2 * CHUNK];                        // taps x filters, zeros behind the last filter
     for (int k0 = 0; k0 < window; k0 += CHUNK) {
         const int depth = min(CHUNK, window - k0);
-        for (int k = 0; k < depth; ++k)
-            for (int j = 0; j < 16; ++j)
-                panel[16 * k + j] = j < columns ? w[j * window + k0 + k] : 0.0f;
+        for (int k = 0; k < depth; ++k) {
+            panel[2 * k] = gather8(w + k0 + k, window, columns);
+            panel[2 * k + 1] = gather8(w + 8 * window + k0 + k, window, columns - 8);
+        }
         for (int r0 = first; r0 < last; r0 += 6) {
             __global const float *row[6];
             __global float *out[6];
@@ -199,7 +214,7 @@ __kernel void FeedForwardConvCPU(
                 hi[r] = load8(start + 8, columns - 8);
             }
             for (int k = 0; k < depth; ++k) {
-                const float8 w_lo = vload8(2 * k, panel), w_hi = vload8(2 * k + 1, panel);
+                const float8 w_lo = panel[2 * k], w_hi = panel[2 * k + 1];
                 #pragma unroll
                 for (int r = 0; r < 6; ++r) {
                     lo[r] += row[r][k] * w_lo;
@@ -304,7 +319,7 @@ static float bias_gradient(__global const float *dz, const int dz_sample, const 
 }
 
 // group: 1, 1, 1
-// grid: window/16 + 1, window_out/12, variables
+// grid: window/64 + 1, window_out/6, variables
 __kernel void WeightGradientConvCPU(
     __global const float *x,    // [batch, variables, length]
     __global const float *dz,   // [batch, variables, units, window_out]
@@ -313,20 +328,20 @@ __kernel void WeightGradientConvCPU(
     const int batch, const int variables, const int length, const int window, const int units,
     const int window_out, const int step)
 {
-    const int k = 16 * get_global_id(0), first = 12 * get_global_id(1), v = get_global_id(2);
-    const int end = min(first + 12, window_out), dz_sample = variables * units * window_out;
-    x += v * length + k;
-    dz += v * units * window_out;
-    if (k >= window) {                              // the last column of the grid: biases
-        for (int f = first; f < end; ++f)
-            db[v * window_out + f] += bias_gradient(dz + f, dz_sample, window_out, batch, units);
+    const int first = 64 * get_global_id(0), f = 6 * get_global_id(1), v = get_global_id(2);
+    const int filters = min(6, window_out - f), dz_sample = variables * units * window_out;
+    x += v * length;
+    dz += v * units * window_out + f;
+    if (first >= window) {                          // the last column of the grid: biases
+        for (int r = 0; r < filters; ++r)
+            db[v * window_out + f + r] += bias_gradient(dz + r, dz_sample, window_out, batch, units);
         return;
     }
-    for (int f = first; f < end; f += 6) {
+    for (int k = first; k < min(first + 64, window); k += 16) {
         float8 lo[6], hi[6];
-        weight_block(x, variables * length, step, window - k, dz + f, dz_sample, window_out, end - 1 - f,
+        weight_block(x + k, variables * length, step, window - k, dz, dz_sample, window_out, filters - 1,
                      batch, units, lo, hi);
-        for (int r = 0; r < min(6, end - f); ++r) {
+        for (int r = 0; r < filters; ++r) {
             __global float *g = dw + (v * window_out + f + r) * window + k;
             store8(load8(g, window - k) + lo[r], g, window - k);
             store8(load8(g + 8, window - k - 8) + hi[r], g + 8, window - k - 8);
@@ -335,7 +350,7 @@ __kernel void WeightGradientConvCPU(
 }
 
 // group: 1, 1, 1
-// grid: window/16 + 1, window_out/12, variables
+// grid: window/64 + 1, window_out/6, variables
 __kernel void UpdateWeightsConvAdamCPU(
     __global const float *x,    // [batch, variables, length]
     __global const float *dz,   // [batch, variables, units, window_out]
@@ -349,23 +364,23 @@ __kernel void UpdateWeightsConvAdamCPU(
     const int batch, const int variables, const int length, const int window, const int units,
     const int window_out, const int step)
 {
-    const int k = 16 * get_global_id(0), first = 12 * get_global_id(1), v = get_global_id(2);
-    const int end = min(first + 12, window_out), dz_sample = variables * units * window_out;
-    x += v * length + k;
-    dz += v * units * window_out;
-    if (k >= window) {                              // the last column of the grid: biases
-        for (int f = first; f < end; ++f) {
-            const int at = v * window_out + f;
-            adam(b + at, b_m + at, b_v + at, bias_gradient(dz + f, dz_sample, window_out, batch, units), hyper);
-        }
+    const int first = 64 * get_global_id(0), f = 6 * get_global_id(1), v = get_global_id(2);
+    const int filters = min(6, window_out - f), dz_sample = variables * units * window_out;
+    const int filter = v * window_out + f;
+    x += v * length;
+    dz += v * units * window_out + f;
+    if (first >= window) {                          // the last column of the grid: biases
+        for (int r = 0; r < filters; ++r)
+            adam(b + filter + r, b_m + filter + r, b_v + filter + r,
+                 bias_gradient(dz + r, dz_sample, window_out, batch, units), hyper);
         return;
     }
-    for (int f = first; f < end; f += 6) {
+    for (int k = first; k < min(first + 64, window); k += 16) {
         float8 lo[6], hi[6];
-        weight_block(x, variables * length, step, window - k, dz + f, dz_sample, window_out, end - 1 - f,
+        weight_block(x + k, variables * length, step, window - k, dz, dz_sample, window_out, filters - 1,
                      batch, units, lo, hi);
-        for (int r = 0; r < min(6, end - f); ++r) {
-            const int at = (v * window_out + f + r) * window + k;
+        for (int r = 0; r < filters; ++r) {
+            const int at = (filter + r) * window + k;
             adam8(w + at, w_m + at, w_v + at, lo[r], window - k, hyper);
             adam8(w + at + 8, w_m + at + 8, w_v + at + 8, hi[r], window - k - 8, hyper);
         }

@@ -83,48 +83,121 @@ __kernel void UpdateWeightsAdam(
 
 // --- CPU: a work-item sums 4 rows x 16 outputs, 8 inputs of 4 x 4 at a time in registers --------------
 
+typedef float8 __attribute__((aligned(4))) float8_any;   // at any float; vload8 is slow in PoCL 3.0
+
+#define LOAD8(p) (*(const __global float8_any *)(p))
+
+static float8 load8(const __global float *p, int count)     // zeros behind the count-th
+{
+    if (count >= 8) return *(const __global float8_any *)p;
+    float8 v = 0.0f;
+    if (count > 0) v.s0 = p[0];
+    if (count > 1) v.s1 = p[1];
+    if (count > 2) v.s2 = p[2];
+    if (count > 3) v.s3 = p[3];
+    if (count > 4) v.s4 = p[4];
+    if (count > 5) v.s5 = p[5];
+    if (count > 6) v.s6 = p[6];
+    return v;
+}
+
+static void store8(float8 v, __global float *p, int count)
+{
+    if (count >= 8) { *(__global float8_any *)p = v; return; }
+    if (count > 0) p[0] = v.s0;
+    if (count > 1) p[1] = v.s1;
+    if (count > 2) p[2] = v.s2;
+    if (count > 3) p[3] = v.s3;
+    if (count > 4) p[4] = v.s4;
+    if (count > 5) p[5] = v.s5;
+    if (count > 6) p[6] = v.s6;
+}
+
+static float8 activate8(float8 z, int activation)
+{
+    switch (activation) {
+        case ACT_NONE:    return z;
+        case ACT_TANH:    return tanh(z);
+        case ACT_LRELU:   return z < 0.0f ? 0.01f * z : z;
+        case ACT_RELU:    return z < 0.0f ? 0.0f : z;
+        case ACT_SIGMOID: {
+            const float8 e = exp(-fabs(z));
+            return (z >= 0.0f ? 1.0f : e) / (1.0f + e);
+        }
+    }
+    return (float8)(activate(z.s0, activation), activate(z.s1, activation), activate(z.s2, activation),
+                    activate(z.s3, activation), activate(z.s4, activation), activate(z.s5, activation),
+                    activate(z.s6, activation), activate(z.s7, activation));
+}
+
 static float sum8(float8 v)
 {
     const float4 two = v.lo + v.hi;
     return (two.s0 + two.s2) + (two.s1 + two.s3);
 }
 
-// z[r][o] = sum_i x[r, i] * w[o, i] for 4 outputs; rows and outputs behind the last one repeat it
-static void products(const int rows, __global const float *x, const int last_row, __global const float *w,
-                     const int last_output, const int inputs, float z[4][4])
+// z[16*r + o] = sum_i x[r, i] * w[o, i] for 4 rows and 4 outputs; those behind the last repeat it
+static void products_4x4(__global const float *x, const int last_row, __global const float *w,
+                         const int last_output, const int inputs, float *z)
 {
-    __global const float *xr[4], *wo[4];
+    __global const float *row[4], *output[4];
     float8 sum[4][4];
     #pragma unroll
-    for (int r = 0; r < rows; ++r) {
-        xr[r] = x + min(r, last_row) * inputs;
+    for (int r = 0; r < 4; ++r) {
+        row[r] = x + min(r, last_row) * inputs;
+        output[r] = w + min(r, last_output) * inputs;
         #pragma unroll
         for (int o = 0; o < 4; ++o)
             sum[r][o] = 0.0f;
     }
-    #pragma unroll
-    for (int o = 0; o < 4; ++o)
-        wo[o] = w + min(o, last_output) * inputs;
     int i = 0;
-    for (; i + 8 <= inputs; i += 8)
+    for (; i + 8 <= inputs; i += 8) {
+        const float8 x0 = LOAD8(row[0] + i), x1 = LOAD8(row[1] + i);
+        const float8 x2 = LOAD8(row[2] + i), x3 = LOAD8(row[3] + i);
         #pragma unroll
         for (int o = 0; o < 4; ++o) {
-            const float8 weight = vload8(0, wo[o] + i);
-            #pragma unroll
-            for (int r = 0; r < rows; ++r)
-                sum[r][o] += vload8(0, xr[r] + i) * weight;
+            const float8 weight = LOAD8(output[o] + i);
+            sum[0][o] += x0 * weight;
+            sum[1][o] += x1 * weight;
+            sum[2][o] += x2 * weight;
+            sum[3][o] += x3 * weight;
         }
+    }
     #pragma unroll
-    for (int r = 0; r < rows; ++r)
+    for (int r = 0; r < 4; ++r)
         #pragma unroll
         for (int o = 0; o < 4; ++o)
-            z[r][o] = sum8(sum[r][o]);
+            z[16 * r + o] = sum8(sum[r][o]);
     for (; i < inputs; ++i)
-        #pragma unroll
-        for (int r = 0; r < rows; ++r)
-            #pragma unroll
+        for (int r = 0; r < 4; ++r)
             for (int o = 0; o < 4; ++o)
-                z[r][o] += xr[r][i] * wo[o][i];
+                z[16 * r + o] += row[r][i] * output[o][i];
+}
+
+// The same for one row: NeuroNet's own batch
+static void products_1x4(__global const float *x, __global const float *w, const int last_output,
+                         const int inputs, float *z)
+{
+    __global const float *output[4];
+    float8 sum[4];
+    #pragma unroll
+    for (int o = 0; o < 4; ++o) {
+        output[o] = w + min(o, last_output) * inputs;
+        sum[o] = 0.0f;
+    }
+    int i = 0;
+    for (; i + 8 <= inputs; i += 8) {
+        const float8 x8 = LOAD8(x + i);
+        #pragma unroll
+        for (int o = 0; o < 4; ++o)
+            sum[o] += x8 * LOAD8(output[o] + i);
+    }
+    #pragma unroll
+    for (int o = 0; o < 4; ++o)
+        z[o] = sum8(sum[o]);
+    for (; i < inputs; ++i)
+        for (int o = 0; o < 4; ++o)
+            z[o] += x[i] * output[o][i];
 }
 
 // group: 1, 1
@@ -136,16 +209,20 @@ __kernel void FeedForwardCPU(
     __global float *y,          // [batch, outputs]
     const int batch, const int inputs, const int outputs, const int activation)
 {
-    const int n = 4 * get_global_id(1), first = 16 * get_global_id(0), rows = min(4, batch - n);
+    const int n = 4 * get_global_id(1), first = 16 * get_global_id(0);
+    const int rows = min(4, batch - n), count = min(16, outputs - first);
+    float z[4 * 16];
     x += n * inputs;
-    for (int o = first; o < min(first + 16, outputs); o += 4) {
-        const int count = min(4, outputs - o);
-        float z[4][4];
-        if (rows == 1) products(1, x, 0, w + o * inputs, count - 1, inputs, z);
-        else products(4, x, rows - 1, w + o * inputs, count - 1, inputs, z);
-        for (int r = 0; r < rows; ++r)
-            for (int j = 0; j < count; ++j)
-                y[(n + r) * outputs + o + j] = activate(z[r][j] + b[o + j], activation);
+    w += first * inputs;
+    for (int o = 0; o < count; o += 4)
+        if (rows == 1) products_1x4(x, w + o * inputs, count - 1 - o, inputs, z + o);
+        else products_4x4(x, rows - 1, w + o * inputs, count - 1 - o, inputs, z + o);
+    for (int r = 0; r < rows; ++r) {
+        __global float *out = y + (n + r) * outputs + first;
+        for (int o = 0; o < count; o += 8) {
+            const float8 sum = vload8(0, z + 16 * r + o) + load8(b + first + o, count - o);
+            store8(activate8(sum, activation), out + o, count - o);
+        }
     }
 }
 

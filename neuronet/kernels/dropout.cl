@@ -2,22 +2,27 @@
 //
 //   out[i] = random(i) < probability ? 0 : inputs[i] / (1 - probability)
 //
-// random(i) is word i % 4 of Philox 4x32-10 with counter (i/4, 0, 0, 0) and key (key[0], step[0]):
-// it depends on nothing else, so a backward pass repeats the mask instead of storing it.
+// random(i) is a word of Philox 4x32-10 with key (key[0], step[0]): word i / 256 % 4 of the counter
+// (i / 1024 * 256 + i % 256, 0, 0, 0), so that neighbouring work-items touch neighbouring elements.
+// It depends on nothing else: a backward pass repeats the mask instead of storing it.
 //
 // Used by   ops/dropout.py       Checked against   reference/dropout.py
-// NeuroNet  Dropout; there the host draws the mask, and the tail writes out of bounds (errata F25)
+// NeuroNet  Dropout: there the host draws the mask, and the tail writes out of bounds (errata F25)
 
 // Salmon, Moraes, Dror & Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
-static uint4 philox(uint4 counter, uint2 key)
+static uint4 philox(uint x0, uint x1, uint x2, uint x3, uint k0, uint k1)
 {
+#pragma unroll
     for (int round = 0; round < 10; ++round) {
-        const uint high0 = mul_hi(0xD2511F53u, counter.x), low0 = 0xD2511F53u * counter.x;
-        const uint high1 = mul_hi(0xCD9E8D57u, counter.z), low1 = 0xCD9E8D57u * counter.z;
-        counter = (uint4)(high1 ^ counter.y ^ key.x, low1, high0 ^ counter.w ^ key.y, low0);
-        key += (uint2)(0x9E3779B9u, 0xBB67AE85u);
+        const ulong p0 = 0xD2511F53ul * x0, p1 = 0xCD9E8D57ul * x2;
+        x0 = (uint)(p1 >> 32) ^ x1 ^ k0;
+        x2 = (uint)(p0 >> 32) ^ x3 ^ k1;
+        x1 = (uint)p1;
+        x3 = (uint)p0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
     }
-    return counter;
+    return (uint4)(x0, x1, x2, x3);
 }
 
 static float masked(float value, uint random, uint threshold, float scale)
@@ -25,7 +30,7 @@ static float masked(float value, uint random, uint threshold, float scale)
     return random < threshold ? 0.0f : value * scale;
 }
 
-// grid: n/4
+// grid: 256, n/1024
 __kernel void Dropout(
     __global const float *inputs,   // [n]
     __global const int *key,        // [1]
@@ -33,10 +38,10 @@ __kernel void Dropout(
     __global float *out,            // [n]
     const int n, const uint threshold, const float scale)
 {
-    const int block = get_global_id(0), i = block * 4;
-    const uint4 random = philox((uint4)(block, 0, 0, 0), (uint2)(key[0], step[0]));
-    out[i] = masked(inputs[i], random.x, threshold, scale);
-    if (i + 1 < n) out[i + 1] = masked(inputs[i + 1], random.y, threshold, scale);
-    if (i + 2 < n) out[i + 2] = masked(inputs[i + 2], random.z, threshold, scale);
-    if (i + 3 < n) out[i + 3] = masked(inputs[i + 3], random.w, threshold, scale);
+    const int lane = get_global_id(0), group = get_global_id(1), i = group * 1024 + lane;
+    const uint4 random = philox(group * 256 + lane, 0, 0, 0, key[0], step[0]);
+    if (i < n) out[i] = masked(inputs[i], random.x, threshold, scale);
+    if (i + 256 < n) out[i + 256] = masked(inputs[i + 256], random.y, threshold, scale);
+    if (i + 512 < n) out[i + 512] = masked(inputs[i + 512], random.z, threshold, scale);
+    if (i + 768 < n) out[i + 768] = masked(inputs[i + 768], random.w, threshold, scale);
 }

@@ -2,6 +2,7 @@
 //
 //   y[n,u,f] = max_k x[n, u*step + k, f]        0 <= k < window
 //
+// The backward pass finds the maxima by index[n,u,f], the k of each.
 // Only whole windows are pooled. The first of equal maxima receives the whole gradient (errata F11);
 // where windows overlap, gradients add. A NaN in a window is its maximum.
 //
@@ -12,37 +13,37 @@
 __kernel void FeedForwardProof(
     __global const float *x,    // [batch, inputs, window_in]
     __global float *y,          // [batch, units, window_in]
+    __global int *index,        // [batch, units, window_in]
     const int inputs, const int window_in, const int units, const int window, const int step)
 {
     const int f = get_global_id(0), u = get_global_id(1), n = get_global_id(2);
     __global const float *first = x + (n * inputs + u * step) * window_in + f;
     float best = first[0];
+    int where = 0;
     for (int k = 1; k < window; ++k) {
         const float v = first[k * window_in];
-        if (v > best || isnan(v)) best = v;
+        const int better = (v > best) | ((v != v) & (best == best));
+        best = better ? v : best;
+        where = better ? k : where;
     }
-    y[(n * units + u) * window_in + f] = best;
+    const int at = (n * units + u) * window_in + f;
+    y[at] = best;
+    index[at] = where;
 }
 
 // grid: window_in, inputs, batch
 __kernel void CalcInputGradientProof(
-    __global const float *x,    // [batch, inputs, window_in]
-    __global const float *y,    // [batch, units, window_in]
     __global const float *dy,   // [batch, units, window_in]
+    __global const int *index,  // [batch, units, window_in]
     __global float *dx,         // [batch, inputs, window_in]
     const int inputs, const int window_in, const int units, const int window, const int step)
 {
     const int f = get_global_id(0), i = get_global_id(1), n = get_global_id(2);
-    __global const float *column = x + n * inputs * window_in + f;
-    const float v = column[i * window_in];
     const int last = min(units - 1, i / step);
     float sum = 0.0f;
     for (int u = max(0, (i - window + step) / step); u <= last; ++u) {   // windows that cover unit i
         const int at = (n * units + u) * window_in + f;
-        if (v != y[at]) continue;
-        int k = u * step;
-        while (k < i && column[k * window_in] != v) ++k;
-        if (k == i) sum += dy[at];
+        sum += index[at] == i - u * step ? dy[at] : 0.0f;
     }
     dx[(n * inputs + i) * window_in + f] = sum;
 }

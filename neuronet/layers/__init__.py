@@ -1,6 +1,31 @@
 """Layers: one class a file, found by its name: CNeuronConvOCL is in conv.py."""
 
+from neuronet.layers.batch_norm import CNeuronBatchNormOCL
+from neuronet.layers.concatenate import CNeuronConcatenate
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
+from neuronet.layers.dropout import CNeuronDropoutOCL
+from neuronet.layers.layer_norm import CNeuronLayerNormOCL
+from neuronet.layers.position_encoder import CNeuronPositionEncoder
+from neuronet.layers.proof import CNeuronProofOCL
+from neuronet.layers.residual_conv import CResidualConv
+from neuronet.layers.rev_in import CNeuronRevINOCL
+from neuronet.layers.rev_in_denorm import CNeuronRevINDenormOCL
+from neuronet.layers.soft_max import CNeuronSoftMaxOCL
+from neuronet.layers.transpose import CNeuronTransposeOCL
 
-__all__ = ["CNeuronConvOCL", "CNeuronDenseOCL"]
+__all__ = [
+    "CNeuronBatchNormOCL",
+    "CNeuronConcatenate",
+    "CNeuronConvOCL",
+    "CNeuronDenseOCL",
+    "CNeuronDropoutOCL",
+    "CNeuronLayerNormOCL",
+    "CNeuronPositionEncoder",
+    "CNeuronProofOCL",
+    "CNeuronRevINDenormOCL",
+    "CNeuronRevINOCL",
+    "CNeuronSoftMaxOCL",
+    "CNeuronTransposeOCL",
+    "CResidualConv",
+]

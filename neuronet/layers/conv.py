@@ -17,7 +17,7 @@ from neuronet.ops import conv
 
 @layer
 class CNeuronConvOCL(CNeuronActivated):
-    """Slide ``window_out`` filters of ``window`` values, ``step`` apart, over each of ``variables`` sequences.
+    """Slide ``window_out`` filters of ``window`` values, ``step`` apart, over ``variables`` sequences.
 
     input  [batch, ...], read as [batch, variables, length]
     output [batch, units, window_out], or [batch, variables, units, window_out] for variables > 1,
@@ -33,7 +33,7 @@ class CNeuronConvOCL(CNeuronActivated):
     step: int
     window_out: int
     variables: int = 1
-    activation: Activation = Activation.LRELU
+    activation: Activation | str = Activation.LRELU
 
     def output_shape(self, input_shape: Shape) -> Shape:
         for name in ("window", "step", "window_out", "variables"):

@@ -24,7 +24,7 @@ class CNeuronDenseOCL(CNeuronActivated):
     """
 
     neurons: int
-    activation: Activation = Activation.NONE
+    activation: Activation | str = Activation.NONE
 
     def output_shape(self, input_shape: Shape) -> Shape:
         if self.neurons < 1:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from neuronet.device.array import DeviceArray, Shape
 from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL, layer
@@ -43,13 +45,17 @@ class CNeuronProofOCL(CNeuronBaseOCL):
             )
         return ((units - self.window) // self.step + 1, *columns)
 
+    def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
+        self.index = self.batch_array("index", self.output.shape[1:], np.int32)
+
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        proof.forward(_columns(prev.output), _columns(self.output), window=self.window, step=self.step)
+        x, y, index = (_columns(a) for a in (prev.output, self.output, self.index))
+        proof.forward(x, y, index, window=self.window, step=self.step)
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         if prev.needs_gradient:
-            arrays = (_columns(a) for a in (prev.output, self.output, self.gradient, prev.gradient))
-            proof.backward_input(*arrays, window=self.window, step=self.step)
+            dy, index, dx = (_columns(a) for a in (self.gradient, self.index, prev.gradient))
+            proof.backward_input(dy, index, dx, window=self.window, step=self.step)
 
 
 def _columns(array: DeviceArray) -> DeviceArray:

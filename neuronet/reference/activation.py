@@ -14,12 +14,12 @@ A = NDArray[Any]
 GELU_SCALE, GELU_CUBIC = math.sqrt(2 / math.pi), 0.044715  # arXiv:1606.08415, eq. 2
 
 
-def sigmoid(z: A) -> A:
+def sigmoid(z: A) -> Any:
     e = np.exp(-np.abs(z))  # never overflows
     return np.where(z >= 0, 1, e) / (1 + e)
 
 
-def activate(z: A, activation: int) -> A:
+def activate(z: A, activation: int) -> Any:
     """act(z), in z's dtype."""
     match activation:
         case Activation.TANH:
@@ -39,7 +39,7 @@ def activate(z: A, activation: int) -> A:
     return z
 
 
-def activation_gradient(s: A, activation: int) -> A:
+def activation_gradient(s: A, activation: int) -> Any:
     """act'(z) from ``s``: the output act(z), or z itself for GELU and SILU."""
     one = s.dtype.type(1)
     match activation:

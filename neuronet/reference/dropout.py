@@ -23,8 +23,15 @@ def philox(counter: A, key: tuple[int, int]) -> A:
     return np.stack((x0, x1, x2, x3), axis=1).astype(np.uint32)
 
 
+def random_bits(n: int, key: int, step: int) -> A:
+    """uint32 [n]: the random number of each element."""
+    groups = -(-n // 1024)
+    counter = np.zeros((groups * 256, 4), np.uint32)
+    counter[:, 0] = np.arange(groups * 256)
+    words = philox(counter, (key & 0xFFFFFFFF, step & 0xFFFFFFFF))
+    return words.reshape(groups, 256, 4).transpose(0, 2, 1).reshape(-1)[:n]
+
+
 def Dropout(*, inputs: A, key: A, step: A, out: A, threshold: int, scale: float) -> None:
-    counter = np.zeros((-(-inputs.size // 4), 4), np.uint32)
-    counter[:, 0] = np.arange(len(counter))
-    random = philox(counter, (int(key[0]) & 0xFFFFFFFF, int(step[0]) & 0xFFFFFFFF)).reshape(-1)
-    out[...] = np.where(random[: inputs.size] < threshold, 0, inputs * inputs.dtype.type(scale))
+    bits = random_bits(inputs.size, int(key[0]), int(step[0]))
+    out[...] = np.where(bits < threshold, 0, inputs * inputs.dtype.type(scale))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ def bound(terms: int) -> float:
 
     ``terms`` is how many products one output sums: float32 rounding grows so, a wrong index never fits.
     """
-    return 8 * EPS * max(1.0, terms) ** 0.5
+    return 8 * EPS * math.sqrt(max(1, terms))
 
 
 def relative_error(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:

@@ -79,7 +79,10 @@ def _assign(x: list[NDArray[np.float64]], index: int) -> Callable[[NDArray[np.fl
 
 
 def _write(array: DeviceArray) -> Callable[[NDArray[np.float64]], None]:
-    return lambda values: array.write(values) and None
+    def setter(values: NDArray[np.float64]) -> None:
+        array.write(values)
+
+    return setter
 
 
 def _compare(

@@ -19,7 +19,7 @@ def test_every_form_matches_the_twin(device: Device, case: Case, form: Form) -> 
 
 
 @pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
-@pytest.mark.parametrize("size", [(1, 65, 33), (7, 9, 17), (65, 300, 66)])
+@pytest.mark.parametrize("size", [(1, 65, 33), (7, 9, 17), (65, 40, 66)])
 def test_fused_update_gives_the_bits_of_gradient_then_adam(
     device: Device, form: Form, size: tuple[int, int, int]
 ) -> None:

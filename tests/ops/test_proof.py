@@ -15,6 +15,8 @@ def test_kernel_matches_its_twin(device: Device, case: Case) -> None:
 
 
 def test_a_nan_is_the_maximum_of_its_windows(device: Device) -> None:
-    x, y = device.put(np.array([1.0, np.nan, 3.0, 2.0]).reshape(1, 4, 1)), device.array((1, 3, 1))
-    proof.forward(x, y, window=2, step=1)
-    np.testing.assert_array_equal(y.read().ravel(), [np.nan, np.nan, 3])
+    x = device.put(np.array([1.0, np.nan, np.nan, 3.0, 2.0]).reshape(1, 5, 1))
+    y, index = device.array((1, 4, 1)), device.array((1, 4, 1), np.int32)
+    proof.forward(x, y, index, window=2, step=1)
+    np.testing.assert_array_equal(y.read().ravel(), [np.nan, np.nan, np.nan, 3])
+    np.testing.assert_array_equal(index.read().ravel(), [1, 0, 0, 0])

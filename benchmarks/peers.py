@@ -1,0 +1,307 @@
+"""The same work in neuronet and in other frameworks, checked equal and then timed A B A B.
+
+    python benchmarks/peers.py [--device NAME] [--runs 20] [--out table.md]
+
+W1  dense 1080-128-128-2, a whole training step (forward, loss, backward, Adam), batch 1 and 64
+MM  matrix product n x n x n in float32
+
+Peers: NumPy (matrix product), PyTorch (eager; on CUDA also a captured graph) and JAX (jit), where installed;
+a missing one is noted. Medians of ``--runs`` rounds; a round takes ours and each peer's time in turn,
+each the mean of enough calls to last 20 ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import itertools
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import neuronet as nn
+from neuronet.device.base import Device
+from neuronet.ops import matmul
+
+SIZES, LR = (1080, 128, 128, 2), 1e-3
+EPOCH = 64  # steps
+Step = Callable[[], None]  # runs the work once and returns when it is done, or enqueued: see ``wait``
+
+
+class Contender:
+    """One framework on one piece of work."""
+
+    def __init__(self, name: str, call: Step, wait: Step, result: Callable[[], np.ndarray]) -> None:
+        self.name, self.call, self.wait, self.result = name, call, wait, result
+        self.times: list[float] = []
+
+    def measure(self) -> None:
+        count = 1
+        while True:
+            start = time.perf_counter()
+            for _ in range(count):
+                self.call()
+            self.wait()
+            seconds = time.perf_counter() - start
+            if seconds > 0.02 or count >= 4096:
+                self.times.append(seconds / count)
+                return
+            count *= 2
+
+
+def weights() -> list[tuple[np.ndarray, np.ndarray]]:
+    rng = np.random.default_rng(0)
+    return [
+        (
+            (rng.uniform(-1, 1, (o, i)) / i**0.5).astype(np.float32),
+            np.zeros(o, np.float32),
+        )
+        for i, o in itertools.pairwise(SIZES)
+    ]
+
+
+def data(batch: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    shapes = (batch, SIZES[0]), (batch, SIZES[-1])
+    x, t = (rng.standard_normal(s).astype(np.float32) for s in shapes)
+    return x, t
+
+
+# --- W1: a dense training step -------------------------------------------------------------
+
+
+def dense_ours(device: Device, batch: int) -> Contender:
+    """The step that ``fit`` replays: data resident, one tape."""
+    from neuronet.ops import step as step_op
+    from neuronet.optim.base import RATES
+    from neuronet.train.source import Feed
+
+    layers = [
+        nn.CNeuronDenseOCL(neurons=SIZES[1], activation="TANH"),
+        nn.CNeuronDenseOCL(neurons=SIZES[2], activation="TANH"),
+        nn.CNeuronDenseOCL(neurons=SIZES[3]),
+    ]
+    net = nn.CNet(input_shape=SIZES[:1], layers=layers, batch=batch, optimizer=nn.Adam(lr=LR)).build(device)
+    for layer, (w, b) in zip(net.layers, weights(), strict=True):
+        layer.parameters[0].value.write(w)
+        layer.parameters[1].value.write(b)
+    x, t = data(batch)
+    source = nn.Source(x, np.tile(np.arange(batch, dtype=np.int32), EPOCH), 1, t)  # the same batch each step
+    feed, table = Feed(net, source, "benchmark"), device.array((EPOCH, RATES))
+
+    def work() -> None:
+        step_op.next_step(table, net.optimizer.hyper, net.step)
+        feed.gather()
+        net.forward()
+        net.apply_loss(net.target)
+        net.backward()
+        net.update()
+
+    def step() -> None:
+        if net.steps % EPOCH == 0:  # what fit does once an epoch
+            table.write(np.stack([net.optimizer.rates(net.steps + i) for i in range(EPOCH)]))
+            feed.begin(np.arange(len(source)))
+        net.run("step", work)
+        net.steps += 1
+
+    return Contender("neuronet", step, device.finish, lambda: net.layers[0].parameters[0].value.read())
+
+
+def dense_torch(kind: str, batch: int, graph: bool) -> Contender:
+    import torch
+
+    torch.set_float32_matmul_precision("highest")
+    linears = []
+    for w, b in weights():
+        linear = torch.nn.Linear(w.shape[1], w.shape[0])
+        linear.weight.data, linear.bias.data = torch.tensor(w), torch.tensor(b)
+        linears.append(linear)
+    act = torch.nn.Tanh()
+    net = torch.nn.Sequential(linears[0], act, linears[1], act, linears[2]).to(kind)
+    x, t = (torch.tensor(a, device=kind) for a in data(batch))
+    adam = torch.optim.Adam(net.parameters(), lr=LR, capturable=graph)
+
+    def step() -> None:
+        adam.zero_grad(set_to_none=not graph)
+        torch.nn.functional.mse_loss(net(x), t).backward()
+        adam.step()
+
+    call: Step = step
+    if graph:
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                step()
+        torch.cuda.current_stream().wait_stream(side)
+        captured = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(captured):
+            step()
+        call = captured.replay
+    wait = torch.cuda.synchronize if kind == "cuda" else lambda: None
+    name = f"PyTorch {torch.__version__} {kind}" + (" graph" if graph else " eager")
+    return Contender(name, call, wait, lambda: linears[0].weight.detach().cpu().numpy())
+
+
+def dense_jax(batch: int) -> Contender:
+    import jax
+    import jax.numpy as jnp
+
+    def loss(p: list, x: jax.Array, t: jax.Array) -> jax.Array:
+        for w, b in p[:-1]:
+            x = jnp.tanh(x @ w.T + b)
+        return jnp.mean((x @ p[-1][0].T + p[-1][1] - t) ** 2)
+
+    @jax.jit
+    def step(state: tuple, x: jax.Array, t: jax.Array) -> tuple:
+        p, m, v, n = state
+        n = n + 1
+        g = jax.grad(loss)(p, x, t)
+        m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, m, g)
+        v = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, v, g)
+        c1, c2 = 1 / (1 - 0.9**n), 1 / (1 - 0.999**n)
+        p = jax.tree.map(lambda p, m, v: p - LR * m * c1 / (jnp.sqrt(v * c2) + 1e-8), p, m, v)
+        return p, m, v, n
+
+    p = [(jnp.asarray(w), jnp.asarray(b)) for w, b in weights()]
+    zeros = jax.tree.map(jnp.zeros_like, p)
+    x, t = (jnp.asarray(a) for a in data(batch))
+    held = [(p, zeros, zeros, jnp.float32(0))]
+
+    def call() -> None:
+        held[0] = step(held[0], x, t)
+
+    wait = lambda: jax.block_until_ready(held[0])  # noqa: E731
+    return Contender(
+        f"JAX {jax.__version__} jit {jax.default_backend()}",
+        call,
+        wait,
+        lambda: np.asarray(held[0][0][0][0]),
+    )
+
+
+# --- MM: matrix product --------------------------------------------------------------------
+
+
+def product_ours(device: Device, n: int) -> Contender:
+    a, b = operands(n)
+    da, db, dc = (
+        device.put(a[None]),
+        device.put(b[None]),
+        device.array((1, n, n)),
+    )
+    return Contender("neuronet", lambda: matmul.matmul(da, db, dc), device.finish, lambda: dc.read()[0])
+
+
+def product_numpy(n: int) -> Contender:
+    a, b = operands(n)
+    c = np.empty_like(a)
+
+    def call() -> None:
+        np.matmul(a, b, out=c)
+
+    return Contender(f"NumPy {np.__version__}", call, lambda: None, lambda: c)
+
+
+def product_torch(kind: str, n: int) -> Contender:
+    import torch
+
+    torch.set_float32_matmul_precision("highest")
+    a, b = (torch.tensor(v, device=kind) for v in operands(n))
+    c = torch.empty_like(a)
+    wait = torch.cuda.synchronize if kind == "cuda" else lambda: None
+    name = f"PyTorch {torch.__version__} {kind}"
+    return Contender(name, lambda: torch.mm(a, b, out=c), wait, lambda: c.cpu().numpy())
+
+
+def operands(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(n)
+    a, b = (rng.standard_normal((n, n)).astype(np.float32) for _ in range(2))
+    return a, b
+
+
+# --- running -------------------------------------------------------------------------------
+
+
+def race(title: str, makers: list[Callable[[], Contender]], runs: int, rtol: float) -> list[str]:
+    """Rows of the table: our median, and each peer's with ratio peer / ours."""
+    contenders, notes = [], []
+    for make in makers:
+        try:
+            contenders.append(make())
+        except ImportError as error:
+            notes.append(f"| {title} | not installed: {error.name} | | | |")
+    for c in contenders:
+        c.call()
+        c.wait()
+    first = contenders[0].result()
+    for c in contenders[1:]:
+        if "graph" not in c.name:  # capturing a graph trains a few steps
+            np.testing.assert_allclose(c.result(), first, rtol=rtol, atol=rtol * np.abs(first).max())
+    for c in contenders:  # warm up clocks and caches
+        c.measure()
+        c.times.clear()
+    for _ in range(runs):
+        for c in contenders:
+            c.measure()
+    ours = statistics.median(contenders[0].times)
+    rows = []
+    for c in contenders:
+        median = statistics.median(c.times)
+        spread = f"{1e6 * min(c.times):,.0f}-{1e6 * max(c.times):,.0f}"
+        ratio = "" if c is contenders[0] else f"{median / ours:.2f}"
+        rows.append(f"| {title} | {c.name} | {1e6 * median:,.0f} | {spread} | {ratio} |")
+    return rows + notes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--device", default=None)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--sizes", default="512,1024,2048")
+    parser.add_argument("--out", type=Path, default=None)
+    options = parser.parse_args()
+    device = nn.find_device(options.device)
+    kind = "cuda" if device.kind == "gpu" else "cpu"
+    rows = []
+    for batch in (1, 64):
+        makers: list[Callable[[], Contender]] = [
+            lambda b=batch: dense_ours(device, b),
+            lambda b=batch: dense_torch(kind, b, graph=False),
+            lambda b=batch: dense_jax(b),
+        ]
+        if kind == "cuda":
+            makers.append(lambda b=batch: dense_torch(kind, b, graph=True))
+        rows += race(f"W1 dense step, batch {batch}", makers, options.runs, rtol=2e-3)
+    for n in map(int, options.sizes.split(",")):
+        makers = [lambda n=n: product_ours(device, n), lambda n=n: product_torch(kind, n)]
+        if kind == "cpu":
+            makers.append(lambda n=n: product_numpy(n))
+        rows += race(f"matrix product {n}", makers, options.runs, rtol=1e-3)
+    head = (
+        f"{datetime.date.today()}, {device.name} ({getattr(device, 'driver', 'NumPy')}), "
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, neuronet {nn.__version__}"
+    )
+    table = [
+        head,
+        "",
+        "| work | who | median µs | min-max µs | peer / ours |",
+        "|---|---|---|---|---|",
+        *rows,
+    ]
+    text = "\n".join(table) + "\n"
+    sys.stdout.write(text)
+    if options.out:
+        options.out.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

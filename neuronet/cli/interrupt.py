@@ -1,0 +1,36 @@
+"""Ctrl-C: the first asks the training to stop after its batch, the second ends the program at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+from typing import Any
+
+MESSAGE = b"\nstopping after this batch, then saving; press Ctrl-C again to end at once\n"
+
+
+class Interrupt:
+    """While entered, SIGINT and SIGTERM set ``asked``; call it to ask. The second raises KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Interrupt:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def __call__(self) -> bool:
+        return self.asked
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        os.write(2, MESSAGE)  # a stream's write may be what was interrupted

@@ -1,0 +1,169 @@
+"""``neuronet train``."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import click
+
+from neuronet.bars.bars import stamp
+from neuronet.cli import console
+from neuronet.cli.bar_options import bars_argument, read
+from neuronet.cli.interrupt import Interrupt
+from neuronet.cli.options import device_option, json_option
+from neuronet.cli.output import Progress, print_json
+from neuronet.device.find import find_device
+from neuronet.net import CNet
+from neuronet.train.config import effective, read_config, to_toml
+from neuronet.train.pipeline import declared_net, stored_settings, train
+from neuronet.train.prepare import Prepared, prepare
+from neuronet.train.report import report
+from neuronet.train.settings import Settings
+from neuronet.train.state import TrainingState
+
+
+def _setting_options(function: Any) -> Any:
+    """One option for each field of Settings; what is not given is None."""
+    kinds = get_type_hints(Settings)
+    for field in reversed(dataclasses.fields(Settings)):
+        default = ",".join(field.default) if isinstance(field.default, tuple) else field.default
+        function = click.option(
+            "--" + field.name.replace("_", "-"),
+            type={int: int, float: float, float | None: float}.get(kinds[field.name], str),
+            metavar={int: "N", float: "X", float | None: "X"}.get(kinds[field.name], "TEXT"),
+            envvar=f"NEURONET_{field.name.upper()}",
+            help=field.metadata["help"] + ("." if default is None else f". Default: {default}."),
+        )(function)
+    return function
+
+
+@click.command()
+@bars_argument
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Model file to write, such as model.h5.",
+)
+@_setting_options
+@click.option("--config", type=click.Path(path_type=Path), metavar="TOML", help="File of a net and settings.")
+@click.option("--print-config", is_flag=True, help="Print such a file for these options, and train nothing.")
+@click.option("--resume", is_flag=True, help="Go on with the training in the model file.")
+@click.option("--force", is_flag=True, help="Resume even with other bars or settings.")
+@device_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    bars: Path,
+    output: Path,
+    config: Path | None,
+    print_config: bool,
+    resume: bool,
+    force: bool,
+    device: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Train a model on the bars in the file BARS, and score it beside baselines on bars that it never saw.
+
+    The bars are split by time into a training, a validation and a test part. The model of the best epoch on the
+    validation part is kept in the model file. Ctrl-C stops after the batch and saves; --resume goes on.
+
+    Each option may also be set as a variable, such as NEURONET_EPOCHS=5, or in the file of --config.
+    """
+    loaded = read(bars, options)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    file = read_config(config) if config else ({}, {})
+    if resume:
+        file = ({**stored_settings(output), **file[0]}, file[1])
+    settings, net = effective(file, chosen)
+    if print_config:
+        features = len(prepare(loaded, settings).features.names)
+        click.echo(to_toml(settings, declared_net(settings, features, net).spec()))
+        return
+    view = _View(settings)
+    with Interrupt() as stop, view.progress:
+        result = train(
+            loaded,
+            output,
+            settings,
+            net=net,
+            device=find_device(device),
+            on_start=view.start,
+            on_epoch=view.epoch,
+            on_batch=view.batch,
+            stop=stop,
+            resume=resume,
+            force=force,
+        )
+    if result.state.stopped == "interrupted":
+        view.say(f"saved {output} after {result.state.epoch} epochs; go on with:\n  {_resume_command()}")
+        ctx.exit(130)
+    if as_json:
+        print_json(
+            {
+                "model": str(output),
+                "settings": settings.to_dict(),
+                "device": result.contract.device,
+                "training": result.state.document(),
+                "parts": result.contract.parts,
+                "evaluations": [one.to_dict() for one in result.evaluations],
+            }
+        )
+        return
+    click.echo("\n".join(report(result.evaluations)))
+    view.say(f"saved {output}: epoch {result.state.best_epoch} of {result.state.epoch}, seed {settings.seed}")
+
+
+class _View:
+    """What the user sees on stderr: a bar on a terminal, one line an epoch anywhere."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.progress = settings, Progress()
+        self._quiet, self._started, self._epoch = console.is_quiet(), 0.0, 0
+
+    def say(self, line: str) -> None:
+        if not self._quiet:
+            self.progress.clear()
+            click.echo(line, err=True)
+
+    def start(self, prepared: Prepared, net: CNet) -> None:
+        bars, split = prepared.bars, prepared.split
+        self.say(
+            f"{bars.symbol}: {len(bars):,} bars from {stamp(bars.time[0])} to {stamp(bars.time[-1])}, "
+            f"{len(prepared.features.names)} features"
+        )
+        self.say(
+            f"windows: {len(split.train):,} to train, {len(split.validation):,} to validate, "
+            f"{len(split.test):,} to test; {net.pool.count:,} parameters on {net.device.name}"
+        )
+        self._started = time.perf_counter()
+
+    def batch(self, done: int, total: int, loss: float) -> None:
+        self.progress.label = f"epoch {self._epoch + 1}/{self.settings.epochs}"
+        self.progress.show(done, total, f"loss {loss:.4f}")
+
+    def epoch(self, state: TrainingState) -> None:
+        now, self._epoch = state.history[-1], state.epoch
+        score = "" if now["validation"] is None else f"  validation {now['validation']:.4f}"
+        best = "  best" if state.best_epoch == state.epoch else ""
+        self.say(
+            f"epoch {state.epoch:3}/{self.settings.epochs}  loss {now['loss']:.4f}{score}  "
+            f"{now['seconds']:.1f} s{best}"
+        )
+
+
+def _resume_command() -> str:
+    arguments = ["neuronet", *sys.argv[1:]]
+    if "--resume" not in arguments:
+        arguments.append("--resume")
+    return subprocess.list2cmdline(arguments) if os.name == "nt" else shlex.join(arguments)

@@ -1,0 +1,155 @@
+"""Contract: what a model file says about bars, so that it can be used on others without asking anything."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.bars.bars import PRICES, Bars, span, stamp
+from neuronet.bars.scaling import Scaler
+from neuronet.errors import FileFormatError
+from neuronet.train.baselines import Reference
+from neuronet.train.prepare import Prepared
+from neuronet.train.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Contract:
+    """The document ``bars`` of a model file.
+
+    features     names, in the net's order, with mean and scale
+    target       scale of each step ahead; None for classes
+    reference    the training part's numbers for baselines
+    blend        share of the net in a forecast, see blend.py
+    parts        part -> (time of its first known bar, time of its last target) as text
+    test_begins  ns; no bar from here on was used for training or validation
+    step         ns between bars; time_zone is the clock of the bars' times
+    fingerprint  of the bars
+    scores       tables of the validation and test part; {} while training goes on
+    """
+
+    settings: Settings
+    features: Scaler
+    target: Scaler | None
+    reference: Reference
+    symbol: str
+    step: int
+    time_zone: str
+    parts: dict[str, tuple[str, str]]
+    test_begins: int
+    fingerprint: str
+    device: str
+    blend: float = 1.0
+    scores: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, prepared: Prepared, fingerprint: str, device: str) -> Contract:
+        settings, bars, split = prepared.settings, prepared.bars, prepared.split
+        parts = {name: getattr(split, name) for name in ("train", "validation", "test")}
+        spans = {name: part_span(bars, starts, settings) for name, starts in parts.items() if len(starts)}
+        end_of_train = int(split.train[-1]) + settings.history + settings.horizon
+        classes = prepared.targets[prepared.last_bars(split.train)] if prepared.target is None else None
+        return cls(
+            settings=settings,
+            features=prepared.features,
+            target=prepared.target,
+            reference=Reference.of(bars[int(split.train[0]) : end_of_train], classes),
+            symbol=bars.symbol,
+            step=bars.step,
+            time_zone=clock(bars),
+            parts=spans,
+            test_begins=_test_begins(prepared),
+            fingerprint=fingerprint,
+            device=device,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data; ``from_dict`` gives it back."""
+        data = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        for name in ("settings", "features", "target", "reference"):
+            data[name] = None if data[name] is None else data[name].to_dict()
+        return data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], where: str = "model file") -> Contract:
+        """FileFormatError when the model was not trained on bars or the document is not whole."""
+        known = {f.name for f in dataclasses.fields(cls)}
+        if missing := sorted(known - data.keys()):
+            raise FileFormatError(
+                f"says nothing about bars ({', '.join(missing[:3])} are missing)",
+                where=where,
+                fix="use a model that 'neuronet train' or neuronet.train wrote",
+            )
+        return cls(
+            **{name: value for name, value in data.items() if name in known}
+            | {
+                "settings": Settings.from_dict(data["settings"]),
+                "features": Scaler.from_dict(data["features"]),
+                "target": None if data["target"] is None else Scaler.from_dict(data["target"]),
+                "reference": Reference.from_dict(data["reference"]),
+            }
+        )
+
+    def returns(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
+        """The net's outputs [windows, horizon] as log returns of the close."""
+        assert self.target is not None
+        return self.blend * self.target.inverse(outputs.astype(np.float64))
+
+    def probabilities(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
+        """The net's outputs [windows, 3] as probabilities of down, flat and up."""
+        return self.blend * softmax(outputs) + (1.0 - self.blend) * np.array(self.reference.shares)
+
+    def compare(self, bars: Bars) -> None:
+        """Warn when bars differ from those of training in step or clock."""
+        if bars.step != self.step:
+            log.warning(
+                "the model was trained on bars %s apart, these are %s apart", span(self.step), span(bars.step)
+            )
+        if clock(bars) != self.time_zone:
+            log.warning(
+                "the times of the training bars are %s, of these %s: check --tz and --utc-offset",
+                self.time_zone,
+                clock(bars),
+            )
+
+
+def part_span(bars: Bars, starts: NDArray[np.int32], settings: Settings) -> tuple[str, str]:
+    """Times of the first bar and of the last target bar of the windows at ``starts``."""
+    end = int(starts[-1]) + settings.history + settings.horizon - 1
+    return stamp(bars.time[int(starts[0])]), stamp(bars.time[end])
+
+
+def _test_begins(prepared: Prepared) -> int:
+    split, settings = prepared.split, prepared.settings
+    if len(split.test):
+        return int(prepared.bars.time[split.test[0]])
+    last = split.validation if len(split.validation) else split.train
+    return int(prepared.bars.time[int(last[-1]) + settings.history + settings.horizon - 1]) + 1
+
+
+def clock(bars: Bars) -> str:
+    """What the times of the bars are: "UTC", a zone, "UTC+2 h", or "as written"."""
+    return str(bars.source.get("time_zone", "as written"))
+
+
+def fingerprint(bars: Bars) -> str:
+    """SHA-256 of times, prices and volumes."""
+    digest = hashlib.sha256()
+    for name in ("time", *PRICES, "volume"):
+        digest.update(np.ascontiguousarray(getattr(bars, name)).data)
+    return digest.hexdigest()
+
+
+def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
+    """Over the last axis."""
+    e = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
+    total: NDArray[np.float64] = e / e.sum(axis=-1, keepdims=True)
+    return total

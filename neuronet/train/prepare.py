@@ -1,0 +1,146 @@
+"""From bars to what a net is trained on: features, targets, windows, split, scaling, in this order.
+
+Training, evaluation and prediction all come here, so that a model meets the same numbers in all three.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.bars.bars import Bars, Floats, stamp
+from neuronet.bars.features import make_features
+from neuronet.bars.scaling import Scaler
+from neuronet.bars.split import Split, Starts, split_by_time
+from neuronet.bars.targets import direction_targets, forecast_targets
+from neuronet.bars.windows import window_starts
+from neuronet.errors import DataError
+from neuronet.train.settings import CLASSES, Settings
+from neuronet.train.source import Source
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Bars from the first one with features on, and all that training needs of them.
+
+    values   [bars, features] float32, scaled as fitted on the training part
+    targets  [bars, horizon] log returns, NaN where unknown; or [bars] int32 classes, -1 where unknown
+    features, target  the scalers; target divides by the root mean square of each step ahead, so that 0 stays
+             'no change'; None for classes
+    """
+
+    settings: Settings
+    bars: Bars
+    values: NDArray[np.float32]
+    targets: NDArray[Any]
+    split: Split
+    features: Scaler
+    target: Scaler | None
+
+    def source(self, starts: Starts) -> Source:
+        """The windows at ``starts`` with their scaled targets; only the rows that they need."""
+        targets = self.targets if self.target is None else self.target.transform(self.targets)
+        return cut(self.values, starts, self.settings.history, targets)
+
+    def last_bars(self, starts: Starts) -> NDArray[np.int64]:
+        """Rows of the last known bar of each window."""
+        return starts.astype(np.int64) + self.settings.history - 1
+
+
+def prepare(bars: Bars, settings: Settings) -> Prepared:
+    """Features, targets, split and scalers for training; nothing behind the training part moves a scaler.
+
+    Raises DataError for too few bars, for a feature without values, and when there is nothing to learn.
+    """
+    bars, names, values = _feature_rows(bars, settings.features)
+    targets = make_targets(bars, settings)
+    starts = window_starts(
+        bars, history=settings.history, horizon=settings.horizon, max_gap=settings.max_gap_ns
+    )
+    split = split_by_time(
+        starts,
+        bars.time,
+        history=settings.history,
+        horizon=settings.horizon,
+        validation=settings.validation,
+        test=settings.test,
+        test_from=settings.test_from,
+    )
+    first, end = int(split.train[0]), int(split.train[-1]) + settings.history
+    features = Scaler.fit(values[first:end], names)
+    target = _check_and_scale(targets[split.train + settings.history - 1], bars)
+    return Prepared(settings, bars, _scaled(values, features, bars), targets, split, features, target)
+
+
+def known_rows(bars: Bars, settings: Settings, features: Scaler) -> tuple[Bars, NDArray[np.float32]]:
+    """Bars without the warm-up, and their features in the order and scale of a model's scaler.
+
+    Raises DataError naming the features that the model needs and this neuronet does not make.
+    """
+    bars, names, values = _feature_rows(bars, settings.features)
+    missing = [name for name in features.names if name not in names]
+    if missing:
+        raise DataError(
+            f"the model needs the features {', '.join(missing)}, the bars give {', '.join(names)}",
+            where="model file",
+            fix="use the neuronet version that wrote the model, or train again",
+        )
+    order = [names.index(name) for name in features.names]
+    return bars, _scaled(values[:, order], features, bars)
+
+
+def make_targets(bars: Bars, settings: Settings) -> NDArray[Any]:
+    """Targets of the settings' task for every bar."""
+    if settings.task == "forecast":
+        return forecast_targets(bars, settings.horizon)
+    return direction_targets(bars, settings.horizon, settings.threshold)
+
+
+def cut(values: NDArray[Any], starts: Starts, history: int, targets: NDArray[Any] | None = None) -> Source:
+    """A source of the rows that the windows at ``starts`` (ascending) need, without those around them."""
+    first, end = int(starts[0]), int(starts[-1]) + history
+    part = None if targets is None else targets[first:end]
+    return Source.windows(values[first:end], part, starts - first, history)
+
+
+def _feature_rows(bars: Bars, sets: tuple[str, ...]) -> tuple[Bars, tuple[str, ...], Floats]:
+    made = make_features(bars, sets)
+    if made.warmup:
+        log.info("the first %d of %d bars are warm-up of the features", made.warmup, len(bars))
+    return bars[made.warmup :], made.names, made.values[made.warmup :]
+
+
+def _scaled(values: Floats, scaler: Scaler, bars: Bars) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        scaled: NDArray[np.float32] = scaler.transform(values).astype(np.float32)
+    broken = ~np.isfinite(scaled)
+    if broken.any():
+        row, column = (int(i[0]) for i in np.nonzero(broken))
+        raise DataError(
+            f"{scaler.names[column]} is {values[row, column]:g} at {stamp(bars.time[row])}: cannot scale it",
+            where=bars.symbol or "bars",
+            fix="look at the bars there: a bad print?",
+        )
+    return scaled
+
+
+def _check_and_scale(targets: NDArray[Any], bars: Bars) -> Scaler | None:
+    """The scaler of forecast targets [windows, horizon] of the training part; DataError for dead ones."""
+    if np.ptp(targets) == 0:
+        what = f"'{CLASSES[int(targets[0])]}'" if targets.dtype.kind == "i" else f"{targets.flat[0]:g}"
+        raise DataError(
+            f"nothing to learn: every target of the training part is {what}",
+            where=bars.symbol or "bars",
+            fix="give bars that move there, or a smaller threshold",
+        )
+    if targets.dtype.kind == "i":
+        return None
+    scale = np.sqrt(np.mean(targets**2, axis=0))
+    names = tuple(f"close+{k}" for k in range(1, targets.shape[1] + 1))
+    return Scaler(names, np.zeros_like(scale), np.where(scale > 0.0, scale, 1.0))

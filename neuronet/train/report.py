@@ -1,0 +1,101 @@
+"""Evaluations as text: one table, and what its columns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from neuronet.train.evaluate import Evaluation
+from neuronet.train.settings import CLASSES
+
+
+def report(evaluations: Sequence[Evaluation]) -> list[str]:
+    """Lines for people: the parts, a row for the model and each baseline, the definitions."""
+    if not evaluations:
+        return []
+    rows, forecast = [], evaluations[0].task == "forecast"
+    for one in evaluations:
+        rows += [_forecast_row(one, name) if forecast else _class_row(one, name) for name in one.scores]
+    header = _FORECAST_HEADER if forecast else _CLASS_HEADER
+    lines = [f"{one.part:<11} {one.first} to {one.last}, {one.windows:,} windows" for one in evaluations]
+    lines += ["", *_aligned([header, *rows]), ""]
+    return lines + (_forecast_notes if forecast else _class_notes)(evaluations[-1])
+
+
+_FORECAST_HEADER = ["part", "forecast", "MAE price", "RMSE bp", "MASE", "sMAPE", "skill", "direction (95 %)"]
+_CLASS_HEADER = ["part", "forecast", "log loss", "accuracy (95 %)", "balanced"]
+
+
+def _forecast_row(one: Evaluation, name: str) -> list[str]:
+    s = one.scores[name]
+    sign = s["direction"]
+    return [
+        one.part,
+        name,
+        f"{s['mae_price']:.5g}",
+        f"{s['rmse'] * 1e4:.2f}",
+        _number(s["mase"], ".3f"),
+        f"{s['smape'] * 100:.3f} %",
+        _number(s["skill"], "+.2%"),
+        "n/a" if sign is None else _share(sign),
+    ]
+
+
+def _class_row(one: Evaluation, name: str) -> list[str]:
+    s = one.scores[name]
+    return [one.part, name, f"{s['log_loss']:.4f}", _share(s), f"{s['balanced_accuracy']:.1%}"]
+
+
+def _forecast_notes(one: Evaluation) -> list[str]:
+    horizon, mase = one.constants["horizon"], one.constants["mase"]
+    base = next((s["direction"]["base_rate"] for s in one.scores.values() if s["direction"]), None)
+    denominator = _number(mase["denominator"], ".5g")
+    ahead = f"{horizon} bars ahead" if horizon > 1 else "the next bar"
+    lines = [
+        f"MAE, RMSE   mean error over all windows and {horizon} steps; 1 bp = 0.0001 of the price",
+        f"MASE        MAE / {denominator}, the mean move of a bar (m=1) over {mase['terms']:,} training bars",
+        "sMAPE       2 |f-y| / (|f|+|y|), from 0 to 200 %",
+        "skill       1 - MSE / MSE of the last value: 0 % is no better than 'no change'",
+        f"direction   right signs {ahead}; the interval counts windows / {horizon}, as they overlap",
+    ]
+    if base is not None:
+        lines.append(f"            always saying the commoner sign gives {base:.1%}")
+    return lines + _blend_note(one, "the last value")
+
+
+def _class_notes(one: Evaluation) -> list[str]:
+    horizon, threshold = one.constants["horizon"], one.constants["threshold"]
+    model = one.scores["model"]
+    lines = [
+        f"classes     the close {horizon} bars ahead: down, flat (within {threshold:g} in log), up",
+        f"accuracy    most probable class is right; the interval counts windows / {horizon}, as they overlap;",
+        f"            always saying the commonest class gives {model['base_rate']:.1%}",
+        "balanced    mean over the classes of the share found",
+        "log loss    mean of -log(probability of what came)",
+        f"{one.part}: rows are what came, columns what the model called most probable",
+    ]
+    table = [
+        ["", *CLASSES],
+        *([n, *map(str, row)] for n, row in zip(CLASSES, model["confusion"], strict=True)),
+    ]
+    return lines + ["  " + line for line in _aligned(table)] + _blend_note(one, "the training shares")
+
+
+def _blend_note(one: Evaluation, baseline: str) -> list[str]:
+    blend = one.constants["blend"]
+    if blend == 0.0:
+        return [f"blend       0: the net is no help on the validation part, so the model is {baseline}"]
+    return [f"blend       {blend:.2f} of the net, the rest {baseline}: the best mix on the validation part"]
+
+
+def _share(s: dict[str, Any]) -> str:
+    return f"{s['accuracy']:.1%} ({s['low']:.1%} to {s['high']:.1%})"
+
+
+def _number(value: float | None, form: str) -> str:
+    return "n/a" if value is None else format(value, form)
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]

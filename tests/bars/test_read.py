@@ -1,0 +1,40 @@
+"""What is not bars is refused with a sentence; how the options reach the reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from neuronet.bars.read import read_bars
+from neuronet.errors import DataError
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no bars in x.csv: the file is empty"),
+        ("\n \n", "no bars in x.csv: the file is empty"),
+        ("time,open,high,low,close,volume\n", "no bars in x.csv: no line has prices"),
+        ("2021.03.30 00:00:00,18.07,17.1,up,0.1\n" * 3, "not bars: 'up' in column 4 is no low price"),
+        ("1,14589;1,1457;1,14665;1,14601\n" * 3, "not bars: no column holds times"),
+        ("Date;close\n2003.07.09 10:00;113390\n", "no column for open, high, low; the columns are Date, close"),
+        ("time,symbol,side,price,qty\n2024-01-01,A,buy,1.1,5\n", "not bars: no column for open, high, low"),
+        ("Price,Close,Close\nTicker,AAA,BBB\nDate,,\n2024-01-01,1.5,2.5\n", "several symbols in one file: AAA"),
+        ("<html><body>Sign in</body></html>\n", "no line has prices; the first is '<html>"),
+        ("PK\x03\x04", "this is a ZIP archive"),
+        ("a\0b,c", "zero bytes inside"),
+    ],
+)  # fmt: skip
+def test_what_is_not_bars(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode())
+    with pytest.raises(DataError) as caught:
+        read_bars(path)
+    assert message in str(caught.value)
+    assert "\nFix: " in str(caught.value)
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"none.csv: cannot be read: No such file"):
+        read_bars(tmp_path / "none.csv")

@@ -1,0 +1,61 @@
+"""Windows: which start rows there are, and that none spans a long gap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neuronet.bars.bars import Bars
+from neuronet.bars.targets import forecast_targets
+from neuronet.bars.windows import window_starts
+from neuronet.errors import DataError
+
+HOUR = 3_600 * 10**9
+
+
+def test_first_and_last_window(bars: Bars) -> None:
+    starts = window_starts(bars, history=40, horizon=5, warmup=33)
+    assert starts.dtype == np.int32
+    assert starts[0] == 33
+    assert starts[-1] + 40 + 5 == len(bars)
+    assert len(starts) == len(bars) - 33 - 45 + 1
+    targets = forecast_targets(bars, 5)
+    assert np.isfinite(targets[starts + 39]).all()
+    assert not np.isfinite(targets[starts[-1] + 40]).all()
+
+
+def test_no_window_spans_a_weekend(bars: Bars) -> None:
+    history, horizon = 10, 4
+    starts = window_starts(bars, history=history, horizon=horizon, max_gap=2 * HOUR)
+    good = [
+        s
+        for s in range(len(bars) - history - horizon + 1)
+        if np.diff(bars.time[s : s + history + horizon]).max() <= 2 * HOUR
+    ]
+    assert starts.tolist() == good
+    assert len(good) == 3 * (120 - 14 + 1)
+
+
+def test_prediction_needs_no_target(bars: Bars) -> None:
+    assert window_starts(bars, history=360, horizon=0).tolist() == [0]
+
+
+def test_too_few_bars(bars: Bars) -> None:
+    with pytest.raises(DataError, match=r"8 bars give 0 windows of 40\+5; need >= 45"):
+        window_starts(bars[:8], history=40, horizon=5)
+    with pytest.raises(DataError, match=r"44 bars after 33 of warm-up give 0 windows of 40\+5; need >= 45"):
+        window_starts(bars[:77], history=40, horizon=5, warmup=33)
+    with pytest.raises(DataError, match=r"1 bars give 0"):
+        window_starts(bars[:1], history=1, horizon=1)
+
+
+def test_gaps_everywhere(bars: Bars) -> None:
+    with pytest.raises(
+        DataError, match=r"none of 231 windows of 120\+10 bars .* longer than 1 h; the file has 2"
+    ):
+        window_starts(bars, history=120, horizon=10, max_gap=HOUR)
+
+
+def test_no_window_at_all(bars: Bars) -> None:
+    with pytest.raises(DataError, match="history 0"):
+        window_starts(bars, history=0, horizon=1)
