@@ -31,6 +31,7 @@ from neuronet.ops import matmul
 
 SIZES, LR = (1080, 128, 128, 2), 1e-3
 EPOCH = 64  # steps
+EPS = 1e-3  # of Adam: smaller ones turn a gradient of rounding noise into a whole step, and results apart
 Step = Callable[[], None]  # runs the work once and returns when it is done, or enqueued: see ``wait``
 
 
@@ -87,7 +88,9 @@ def dense_ours(device: Device, batch: int) -> Contender:
         nn.CNeuronDenseOCL(neurons=SIZES[2], activation="TANH"),
         nn.CNeuronDenseOCL(neurons=SIZES[3]),
     ]
-    net = nn.CNet(input_shape=SIZES[:1], layers=layers, batch=batch, optimizer=nn.Adam(lr=LR)).build(device)
+    net = nn.CNet(input_shape=SIZES[:1], layers=layers, batch=batch, optimizer=nn.Adam(lr=LR, eps=EPS)).build(
+        device
+    )
     for layer, (w, b) in zip(net.layers, weights(), strict=True):
         layer.parameters[0].value.write(w)
         layer.parameters[1].value.write(b)
@@ -125,7 +128,7 @@ def dense_torch(kind: str, batch: int, graph: bool) -> Contender:
     act = torch.nn.Tanh()
     net = torch.nn.Sequential(linears[0], act, linears[1], act, linears[2]).to(kind)
     x, t = (torch.tensor(a, device=kind) for a in data(batch))
-    adam = torch.optim.Adam(net.parameters(), lr=LR, capturable=graph)
+    adam = torch.optim.Adam(net.parameters(), lr=LR, eps=EPS, capturable=graph)
 
     def step() -> None:
         adam.zero_grad(set_to_none=not graph)
@@ -166,7 +169,7 @@ def dense_jax(batch: int) -> Contender:
         m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, m, g)
         v = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, v, g)
         c1, c2 = 1 / (1 - 0.9**n), 1 / (1 - 0.999**n)
-        p = jax.tree.map(lambda p, m, v: p - LR * m * c1 / (jnp.sqrt(v * c2) + 1e-8), p, m, v)
+        p = jax.tree.map(lambda p, m, v: p - LR * m * c1 / (jnp.sqrt(v * c2) + EPS), p, m, v)
         return p, m, v, n
 
     p = [(jnp.asarray(w), jnp.asarray(b)) for w, b in weights()]

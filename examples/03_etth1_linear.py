@@ -2,12 +2,12 @@
 
     python 03_etth1_linear.py ETTh1.csv
 
-The file is the public ETT-small/ETTh1.csv (zhouhaoyi/ETDataset). The published NLinear reaches a test MSE of
-0.374, DLinear 0.375 (Zeng et al., AAAI 2023); repeating the last value gives 1.294. Without a file, a made-up
-series of the same shape shows the same code.
+The file is the public ETTh1.csv (zhouhaoyi/ETDataset). NLinear is published with a test MSE of 0.374, DLinear
+with 0.375 (Zeng et al., AAAI 2023). Without a file, a made-up series runs through the same code.
 """
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -23,10 +23,8 @@ def series() -> np.ndarray:
     if len(sys.argv) > 1:
         return pd.read_csv(sys.argv[1]).drop(columns="date").to_numpy(float)
     hours, rng = np.arange(TRAIN + VALIDATION + TEST)[:, None], np.random.default_rng(0)
-    day = np.sin(2 * np.pi * (hours / 24 + rng.random(7)))
-    return (
-        3 * day + rng.standard_normal((len(hours), 7)).cumsum(axis=0) * 0.05 + rng.standard_normal(day.shape)
-    )
+    noise = rng.standard_normal((len(hours), 7))
+    return 3 * np.sin(2 * np.pi * (hours / 24 + rng.random(7))) + noise + 0.05 * noise.cumsum(axis=0)
 
 
 def windows(rows: np.ndarray, first: int, last: int) -> nn.Source:
@@ -39,11 +37,9 @@ def windows(rows: np.ndarray, first: int, last: int) -> nn.Source:
 rows = series()
 rows = (rows - rows[:TRAIN].mean(0)) / rows[:TRAIN].std(0)  # scaled by the train part only
 ends = np.cumsum([0, TRAIN, VALIDATION, TEST])
-train, validation, test = (windows(rows, a, b) for a, b in zip(ends[:-1], ends[1:], strict=True))
-
-channels = rows.shape[1]
+train, validation, test = (windows(rows, a, b) for a, b in pairwise(ends))
 net = nn.CNet(
-    input_shape=(HISTORY, channels),
+    input_shape=(HISTORY, rows.shape[1]),
     layers=[
         nn.CNeuronRevINOCL(),  # each window by its own mean and deviation
         nn.CNeuronTransposeOCL(),  # [time, channels] -> [channels, time]
@@ -56,8 +52,8 @@ net = nn.CNet(
 ).build(nn.find_device(), seed=0)
 nn.fit(net, train, validation=validation, epochs=10, patience=3)
 
-errors = nn.predict_source(net, test) - np.stack([rows[s + HISTORY :][:HORIZON] for s in test.starts])
-last = np.stack([rows[s + HISTORY - 1] - rows[s + HISTORY :][:HORIZON] for s in test.starts])
-print(f"{len(test):,} windows of the test part")
-print(f"linear        MSE {np.mean(errors**2):.3f}  MAE {np.mean(np.abs(errors)):.3f}")
-print(f"repeat last   MSE {np.mean(last**2):.3f}  MAE {np.mean(np.abs(last)):.3f}")
+truth = np.stack([rows[s + HISTORY :][:HORIZON] for s in test.starts])
+last = np.stack([rows[s + HISTORY - 1] for s in test.starts])[:, None]
+for name, forecast in {"linear": nn.predict_source(net, test), "repeat last": last}.items():
+    e = forecast - truth
+    print(f"{name:12} MSE {np.mean(e**2):.3f}  MAE {np.mean(np.abs(e)):.3f}  ({len(e):,} windows)")

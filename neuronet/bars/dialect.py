@@ -92,6 +92,8 @@ def sniff_text(
     """Find the dialect of a text that is already in memory."""
     where = text.name
     numbers, lines = _sample(text)
+    if not lines:
+        raise DataError(f"no bars in {where}: only comments", where=where, fix="export the bars again")
     separator = _find_separator(lines)
     rows = [next(csv.reader([line], delimiter=separator)) for line in lines]
     first = next((i for i, row in enumerate(rows) if _is_data(row)), None)

@@ -111,7 +111,8 @@ def returns(bars: Bars) -> dict[str, Floats]:
     require_positive(bars, "the feature set 'returns'")
     base = np.log(bars.close[:-1])
     columns = {f"{name}_return": _after_nan(np.log(getattr(bars, name)[1:]) - base) for name in PRICES}
-    columns["volume_change"] = _after_nan(np.diff(np.log1p(bars.volume)))
+    with np.errstate(divide="ignore", invalid="ignore"):  # a volume <= -1 is reported by make_features
+        columns["volume_change"] = _after_nan(np.diff(np.log1p(bars.volume)))
     return columns
 
 

@@ -72,6 +72,7 @@ def load_bars(
         dialect = sniff_text(text, columns=columns, date_format=date_format, decimal=decimal)
         table, where, guess = parse_table(text, dialect), text.name, symbol_of(Path(source).stem)
         has_zone, decisions = dialect.time_format.has_zone, dialect.to_dict()
+        del text  # as large as the bars
     else:
         table, has_zone, decisions = frame_table(source, columns=columns, date_format=date_format)
         where, guess = "DataFrame", ""

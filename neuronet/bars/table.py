@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,23 +44,25 @@ class Table:
 def parse_table(text: Text, dialect: Dialect) -> Table:
     """Parse the lines of data. Raises DataError with file:line for a line with a wrong number of fields."""
     keep, notes = _check_lines(text, dialect)
-    numeric = [*(dialect.columns[name] for name in PRICES), *dialect.volumes]
-    columns = sorted({*numeric, *dialect.time, *dialect.columns.values()})
     try:
-        chunks = list(_parse(text, dialect, keep, columns, numeric))
+        data, units = _parse(text, dialect, keep, cells=False)
     except ValueError:  # a cell that is no number: slower, but it finds which
-        chunks = list(_parse(text, dialect, keep, columns, []))
-    join = {key: np.concatenate([chunk[key] for chunk in chunks]) for key in chunks[0] if key != "notes"}
-    notes += [note for chunk in chunks for note in chunk["notes"]]
-    volumes = [join[f"volume{i}"] for i in range(len(dialect.volumes))]
+        try:
+            data, units = _parse(text, dialect, keep, cells=True)
+        except ValueError as error:
+            raise _unbalanced(text, f"cannot be parsed: {error}") from None
+    if len(units) > 1:
+        counts = ", ".join(f"{rows} rows in {unit}" for unit, rows in units.items())
+        notes.append(f"the unit of time changes within the file: {counts}")
+    volumes = [data[f"volume{i}"] for i in range(len(dialect.volumes))]
     volume = next((v for v in volumes if np.any(np.nan_to_num(v) != 0.0)), volumes[0] if volumes else None)
     return Table(
-        join["time"],
-        {name: join[name] for name in PRICES},
+        data["time"],
+        {name: data[name] for name in PRICES},
         volume,
-        join.get("symbol"),
+        data.get("symbol"),
         np.flatnonzero(keep) + 1,
-        (*text.notes, *dict.fromkeys(notes)),
+        (*text.notes, *notes),
     )
 
 
@@ -92,19 +94,25 @@ def _check_lines(text: Text, dialect: Dialect) -> tuple[NDArray[np.bool_], list[
 
 
 def _parse(
-    text: Text, dialect: Dialect, keep: NDArray[np.bool_], columns: list[int], numeric: list[int]
-) -> Iterator[dict[str, Any]]:
-    """Yield dicts of arrays, a chunk of lines at a time; ``numeric`` columns must hold numbers or nothing."""
+    text: Text, dialect: Dialect, keep: NDArray[np.bool_], *, cells: bool
+) -> tuple[dict[str, NDArray[Any]], Counter[str]]:
+    """Return arrays [rows] by name, and how many rows have which unit of time. A chunk of lines at a time.
+
+    cells  read numbers cell by cell, NaN where there is none; else a cell that is no number raises ValueError
+    """
     import pandas as pd
 
     form = dialect.number_format
+    numeric = {name: dialect.columns[name] for name in PRICES}
+    numeric |= {f"volume{i}": column for i, column in enumerate(dialect.volumes)}
+    columns = sorted({*numeric.values(), *dialect.time, *dialect.columns.values()})
     reader = pd.read_csv(
         io.BytesIO(text.data),
         sep=dialect.separator,
         header=None,
         names=list(range(dialect.width)),
         usecols=columns,
-        dtype={i: "float64" if i in numeric else "str" for i in columns},
+        dtype={i: "str" if cells or i not in numeric.values() else "float64" for i in columns},
         skiprows=np.flatnonzero(~keep).tolist(),
         na_values=NA,
         decimal=form.decimal,
@@ -114,18 +122,32 @@ def _parse(
         encoding="utf-8",
         engine="c",
         chunksize=CHUNK,
+        # Correctly rounded numbers: the default from pandas 3.1 on.
         float_precision="round_trip" if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else None,
     )
+    data: dict[str, NDArray[Any]] = {}
+    units: Counter[str] = Counter()
+    rows, end = int(keep.sum()), 0
     for frame in reader:
-        cells = frame[dialect.time[0]]
+        begin, end = end, end + len(frame)
+        if end > rows:
+            break
+        stamps = frame[dialect.time[0]]
         for column in dialect.time[1:]:
-            cells = cells + " " + frame[column]
-        time, notes = parse_times(cells, dialect.time_format)
-        chunk: dict[str, Any] = {"time": time, "notes": notes}
-        wanted = {name: dialect.columns[name] for name in PRICES}
-        wanted |= {f"volume{i}": column for i, column in enumerate(dialect.volumes)}
-        for name, column in wanted.items():
-            chunk[name] = frame[column].to_numpy() if numeric else parse_numbers(frame[column], form)
+            stamps = stamps + " " + frame[column]
+        time, chunk_units = parse_times(stamps, dialect.time_format)
+        units += chunk_units
+        chunk = {"time": time}
+        for name, column in numeric.items():
+            chunk[name] = parse_numbers(frame[column], form) if cells else frame[column].to_numpy()
         if "symbol" in dialect.columns:
             chunk["symbol"] = frame[dialect.columns["symbol"]].astype(object).to_numpy()
-        yield chunk
+        for name, values in chunk.items():
+            data.setdefault(name, np.empty(rows, values.dtype))[begin:end] = values
+    if end != rows:
+        raise _unbalanced(text, f"{rows} lines give {end} rows")
+    return data, units
+
+
+def _unbalanced(text: Text, what: str) -> DataError:
+    return DataError(what, where=text.name, fix="look for quotation marks without a partner")

@@ -114,8 +114,8 @@ def read_text(path: str | Path) -> Text:
     if not whole.isascii():
         for odd, plain in SPACES.items():
             whole = whole.replace(odd.encode("utf-8"), plain.encode())
-    if b"\n" not in whole:
-        whole = whole.replace(b"\r", b"\n")
+    if whole.count(b"\r") != whole.count(b"\r\n"):
+        whole = whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if not whole.strip():
         raise DataError(f"no bars in {path.name}: the file is empty", where=path.name, fix="export it again")
     return Text(path.name, whole, encoding, tuple(notes))

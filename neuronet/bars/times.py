@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,6 +65,7 @@ class TimeFormat:
         return text + (" in the Buddhist era" if self.buddhist else "")
 
 
+@lru_cache(maxsize=10_000)
 def shape_of(cell: str) -> str:
     """Return a cell's strptime pattern, or 'epoch', 'excel'; '' if it is no time; ' %H:%M' for a clock alone.
 
@@ -172,13 +174,16 @@ def _in_order(time: Times) -> bool:
     return bool(np.all(steps >= 0) or np.all(steps <= 0))
 
 
-def parse_times(cells: pd.Series[str], form: TimeFormat) -> tuple[Times, list[str]]:
-    """Return int64 ns (UTC where the cells carry an offset), NO_TIME where a cell is no time; and notes."""
+def parse_times(cells: pd.Series[str], form: TimeFormat) -> tuple[Times, Counter[str]]:
+    """Return int64 ns (UTC where the cells carry an offset), NO_TIME where a cell is no time.
+
+    The second result counts the rows of each unit of epochs.
+    """
     import pandas as pd
 
     if form.kind != "text":
         values = pd.to_numeric(cells, errors="coerce")
-        return _from_epoch(values) if form.kind == "epoch" else (_from_excel(values), [])
+        return _from_epoch(values) if form.kind == "epoch" else (_from_excel(values), Counter())
     if form.buddhist:
         years = pd.to_numeric(cells.str[:4], errors="coerce").fillna(0).astype(int) - 543
         cells = years.astype(str).str.zfill(4) + cells.str[4:]
@@ -188,14 +193,14 @@ def parse_times(cells: pd.Series[str], form: TimeFormat) -> tuple[Times, list[st
         time = time.fillna(pd.to_datetime(cells.str.strip(), format=form.pattern, errors="coerce", utc=utc))
     stamps = np.asarray(time.dt.as_unit("us").dt.tz_localize(None), "datetime64[us]").astype(np.int64)
     fits = np.abs(stamps // 1000) < np.iinfo(np.int64).max // 10**6
-    return np.where(fits, np.where(fits, stamps, 0) * 1000, NO_TIME), []
+    return np.where(fits, np.where(fits, stamps, 0) * 1000, NO_TIME), Counter()
 
 
-def _from_epoch(values: pd.Series[float]) -> tuple[Times, list[str]]:
+def _from_epoch(values: pd.Series[float]) -> tuple[Times, Counter[str]]:
     """Take seconds, ms, µs or ns by the size of each value; years outside 1970-2100 are no time."""
     number = np.asarray(values)
     size = np.nan_to_num(number.astype(np.float64), nan=0.0)
-    time, units = np.full(len(number), NO_TIME, np.int64), {}
+    time, units = np.full(len(number), NO_TIME, np.int64), Counter[str]()
     for unit, factor, low in _UNITS:
         rows = (size >= low) & (size < 1000.0 * low) & (size * factor < LATEST_EPOCH)
         if rows.any():
@@ -203,10 +208,7 @@ def _from_epoch(values: pd.Series[float]) -> tuple[Times, list[str]]:
             whole = np.floor(part).astype(np.int64)
             time[rows] = whole * factor + np.round((part - whole) * factor).astype(np.int64)
             units[unit] = int(rows.sum())
-    if len(units) < 2:
-        return time, []
-    counts = ", ".join(f"{rows} rows in {unit}" for unit, rows in units.items())
-    return time, [f"the unit of time changes within the file: {counts}"]
+    return time, units
 
 
 def _from_excel(values: pd.Series[float]) -> Times:

@@ -25,7 +25,7 @@ class BatchNorm(Case):
         return {
             "x": 3 * rng.standard_normal((self.batch, self.n)) + 1,
             "mean": rng.standard_normal(self.n),
-            "variance": rng.uniform(0.5, 10, self.n),
+            "scale": rng.uniform(0.3, 1.5, self.n),
         }
 
 
@@ -40,15 +40,15 @@ class BatchStatistics(BatchNorm):
         return {
             "x": given["x"],
             "running_mean": given["mean"],
-            "running_variance": given["variance"],
+            "running_variance": rng.uniform(0.5, 10, self.n),
             "count": np.floor(rng.uniform(0, 1 + self.batch_size, self.n)),
         }
 
     def outputs(self) -> dict[str, Shape]:
-        return {"mean": (self.n,), "variance": (self.n,)}
+        return {"mean": (self.n,), "scale": (self.n,)}
 
     def run(self, **arrays: DeviceArray) -> None:
-        batch_norm.batch_statistics(**arrays, batch_size=self.batch_size)
+        batch_norm.batch_statistics(**arrays, batch_size=self.batch_size, eps=EPS)
 
     @property
     def terms(self) -> int:
@@ -62,10 +62,34 @@ class RunningStatistics(BatchNorm):
     batch_size: int = 100
 
     def inputs(self, rng: np.random.Generator) -> Arrays:
-        return self._statistics(rng) | {"count": np.floor(rng.uniform(0, 1 + self.batch_size, self.n))}
+        given = self._statistics(rng)
+        return {
+            "x": given["x"],
+            "mean": given["mean"],
+            "variance": rng.uniform(0.5, 10, self.n),
+            "count": np.floor(rng.uniform(0, 1 + self.batch_size, self.n)),
+        }
+
+    def outputs(self) -> dict[str, Shape]:
+        return {"scale": (self.n,)}
 
     def run(self, **arrays: DeviceArray) -> None:
-        batch_norm.running_statistics(**arrays, batch_size=self.batch_size)
+        batch_norm.running_statistics(**arrays, batch_size=self.batch_size, eps=EPS)
+
+
+@dataclass(frozen=True)
+class BatchScale(Case):
+    op = "batch_norm.known_statistics"
+    n: int
+
+    def inputs(self, rng: np.random.Generator) -> Arrays:
+        return {"variance": rng.uniform(0, 10, self.n)}
+
+    def outputs(self) -> dict[str, Shape]:
+        return {"scale": (self.n,)}
+
+    def run(self, **arrays: DeviceArray) -> None:
+        batch_norm.known_statistics(**arrays, eps=EPS)
 
 
 @dataclass(frozen=True)
@@ -83,7 +107,7 @@ class BatchForward(BatchNorm):
         return {"y": (self.batch, self.n)}
 
     def run(self, **arrays: DeviceArray) -> None:
-        batch_norm.forward(**arrays, eps=EPS, activation=self.activation)
+        batch_norm.forward(**arrays, activation=self.activation)
 
 
 @dataclass(frozen=True)
@@ -97,7 +121,7 @@ class BatchGradientSums(BatchNorm):
         return {"sums": (2, self.n)}
 
     def run(self, **arrays: DeviceArray) -> None:
-        batch_norm.gradient_sums(**arrays, eps=EPS)
+        batch_norm.gradient_sums(**arrays)
 
     @property
     def terms(self) -> int:
@@ -120,7 +144,7 @@ class BatchBackwardInput(BatchNorm):
         return {"dx": (self.batch, self.n)}
 
     def run(self, **arrays: DeviceArray) -> None:
-        batch_norm.backward_input(**arrays, eps=EPS, frozen=self.frozen)
+        batch_norm.backward_input(**arrays, frozen=self.frozen)
 
 
 @dataclass(frozen=True)
@@ -138,7 +162,7 @@ class RunningBackwardInput(BatchNorm):
         return {"dx": (self.batch, self.n)}
 
     def run(self, **arrays: DeviceArray) -> None:
-        batch_norm.backward_input_running(**arrays, eps=EPS)
+        batch_norm.backward_input_running(**arrays)
 
 
 @dataclass(frozen=True)
@@ -165,6 +189,8 @@ SMALL: list[Case] = [
     BatchForward(1, 17, Activation.TANH),
     BatchBackwardInput(3, 65, frozen=True),
     *[case(1, n) for n in (1, 77) for case in (RunningStatistics, RunningBackwardInput)],
+    BatchScale(1),
+    BatchScale(131),
     BatchBackwardWeights(1),
     BatchBackwardWeights(131),
 ]
@@ -173,5 +199,6 @@ LARGE: list[Case] = [
     *[case(4096, 64) for case in (BatchStatistics, BatchForward, BatchGradientSums, BatchBackwardInput)],
     RunningStatistics(1, 2**21),
     RunningBackwardInput(1, 2**21),
+    BatchScale(2**21),
     BatchBackwardWeights(2**21),
 ]

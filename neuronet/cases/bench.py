@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +12,11 @@ from neuronet.cases.base import Case
 from neuronet.cases.elementwise import Copy
 from neuronet.cases.matmul import MatMul
 from neuronet.cases.probe import MultiplyAdd
+from neuronet.device.array import DeviceArray
 from neuronet.device.base import Device
+from neuronet.device.numpy import NumpyDevice
 from neuronet.errors import DeviceError
+from neuronet.testing.compare import bound
 
 RUNS = 20  # at least
 SECONDS = 0.2  # at least
@@ -46,50 +47,64 @@ class Timing:
 
 
 def measure_peaks(device: Device) -> Peaks:
-    """Run the probes. Arithmetic is the better of register chains and a matrix product of 1024."""
-    copied, _ = _time(Copy(COPIED), device)
-    rates = [_rate(MatMul(1, 1024, 1024, 1024), device)]
+    """Run the probes and keep the best run; arithmetic is the best of register chains and matrix products."""
+    arithmetic: list[Case] = [MatMul(1, n, n, n) for n in (512, 1024)]
     if device.kind != "numpy":
         units = int(getattr(device, "compute_units", 1))
-        rates.append(_rate(MultiplyAdd(units * ITEMS_PER_UNIT, PROBE_STEPS), device))
-    return Peaks(copy=2 * 4 * COPIED / copied, flops=max(rates))
+        arithmetic.append(MultiplyAdd(units * ITEMS_PER_UNIT, PROBE_STEPS))
+    rates = [case.flops / min(_times(case, _arrays(case, device), device)) for case in arithmetic]
+    copy = Copy(COPIED)
+    return Peaks(copy=2 * 4 * COPIED / min(_times(copy, _arrays(copy, device), device)), flops=max(rates))
 
 
 def measure(case: Case, device: Device, peaks: Peaks) -> Timing:
     """Check ``case`` against its twins, then time it."""
     try:
-        if problems := case.examine(device).problems:
-            return Timing(case.op, str(case), problem=problems[0])
-        seconds, nbytes = _time(case, device)
+        arrays = _arrays(case, device)
+        if problem := _problem(case, arrays):
+            return Timing(case.op, str(case), problem=problem)
+        seconds = statistics.median(_times(case, arrays, device))
     except DeviceError as error:  # too large for this device
         return Timing(case.op, str(case), problem=error.what)
-    flops, nbytes_rate = case.flops / seconds, nbytes / seconds
-    shares = {"arithmetic": flops / peaks.flops, "memory": nbytes_rate / peaks.copy}
+    nbytes = sum(a.nbytes for a in arrays.values()) + sum(arrays[name].nbytes for name in case.changes)
+    shares = {"arithmetic": case.flops / seconds / peaks.flops, "memory": nbytes / seconds / peaks.copy}
     limit = max(shares, key=lambda name: shares[name])
-    return Timing(case.op, str(case), seconds, flops, nbytes_rate, shares[limit], limit)
+    return Timing(case.op, str(case), seconds, case.flops / seconds, nbytes / seconds, shares[limit], limit)
 
 
-def median_seconds(run: Callable[[], Any], device: Device) -> float:
-    """Median time of ``run``: at least RUNS runs and SECONDS seconds, after two that do not count."""
+def _arrays(case: Case, device: Device) -> dict[str, DeviceArray]:
+    arrays = {name: device.put(values, name=name) for name, values in case.rounded_inputs().items()}
+    return arrays | {name: device.array(shape, name=name) for name, shape in case.outputs().items()}
+
+
+def _problem(case: Case, arrays: dict[str, DeviceArray]) -> str:
+    """Why one run differs from the twins, or "".
+
+    A few of millions of values are many times the root mean square, and rounded as such: each error is
+    compared with the larger of the two.
+    """
+    exact = _arrays(case, NumpyDevice(np.float64))
+    case.run(**exact)
+    case.run(**arrays)
+    for name in (*case.outputs(), *case.changes):
+        got, wanted = arrays[name].read(), exact[name].read()
+        scale = np.maximum(np.abs(wanted), np.sqrt(np.mean(np.square(wanted, dtype=np.float64))))
+        worst = float(np.max(np.abs(got - wanted) / np.maximum(scale, 1e-30), initial=0.0))
+        if not worst <= bound(case.terms):
+            return f"{name}: worst relative error {worst:.2e} > {bound(case.terms):.2e}"
+    return ""
+
+
+def _times(case: Case, arrays: dict[str, DeviceArray], device: Device) -> list[float]:
+    """Seconds of at least RUNS runs and SECONDS seconds, after two that do not count."""
+    fresh = {name: case.rounded_inputs()[name] for name in case.changes}
     times: list[float] = []
-    for _ in range(2):
-        run()
-    device.finish()
-    while len(times) < RUNS or sum(times) < SECONDS:
+    while len(times) < RUNS + 2 or sum(times) < SECONDS:
+        for name, values in fresh.items():  # else repeated updates would run away
+            arrays[name].write(values)
+        device.finish()
         start = time.perf_counter()
-        run()
+        case.run(**arrays)
         device.finish()
         times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
-def _rate(case: Case, device: Device) -> float:
-    return case.flops / _time(case, device)[0]
-
-
-def _time(case: Case, device: Device) -> tuple[float, int]:
-    """Median seconds, and the bytes that one run reads and writes at least."""
-    arrays = {name: device.put(values, name=name) for name, values in case.rounded_inputs().items()}
-    arrays |= {name: device.array(shape, np.float32, name=name) for name, shape in case.outputs().items()}
-    nbytes = sum(a.nbytes for a in arrays.values()) + sum(arrays[name].nbytes for name in case.changes)
-    return median_seconds(lambda: case.run(**arrays), device), nbytes
+    return times[2:]

@@ -21,8 +21,9 @@ def command(op: str, device: str | None, as_json: bool) -> None:
     """Measure how fast the ops whose names start with OP run on a device; all ops without it.
 
     First two probes find what the device can do: copying arrays and multiplying numbers. Each case is then
-    checked against NumPy and timed: the median of at least 20 runs, launch included. "of peak" is its share of
-    the probe that limits it more. Exit code 1 when a case is wrong.
+    checked against NumPy and timed: the median of at least 20 runs, launch included. "of peak" is its share
+    of the probe that limits it more; above 100 % of "memory", the arrays stay in the caches. Exit code 1
+    when a case is wrong.
     """
     cases = [case for case in large_cases() if case.op.startswith(op)]
     if not cases:

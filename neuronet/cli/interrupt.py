@@ -11,7 +11,7 @@ MESSAGE = b"\nstopping after this batch, then saving; press Ctrl-C again to end 
 
 
 class Interrupt:
-    """While entered, SIGINT and SIGTERM set ``asked``; call it to ask. The second raises KeyboardInterrupt."""
+    """While entered, SIGINT and SIGTERM make it return True when called; a second ends it."""
 
     def __init__(self) -> None:
         self.asked = False

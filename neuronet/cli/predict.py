@@ -37,8 +37,8 @@ def command(
 ) -> None:
     """Write what the model in the file MODEL says at every bar of BARS, in price units, as CSV.
 
-    The row of a bar uses that bar and those before it only: more bars never change an earlier row. forecast_1 is
-    the close of the next bar. With --json only the last row is printed, if -o is given or not.
+    The row of a bar uses that bar and those before it only: more bars never change an earlier row.
+    forecast_1 is the close of the next bar. With --json only the last row is printed.
     """
     if output is not None:
         write_test(output)
@@ -58,7 +58,7 @@ def command(
         click.echo("".join(found.csv()), nl=False)
     if not console.is_quiet():
         where = "" if output is None else f"{output}: "
+        last = stamp(found.time[-1])
         click.echo(
-            f"{where}{len(found):,} rows; the last is said at the close of the bar of {stamp(found.time[-1])}",
-            err=True,
+            f"{where}{len(found):,} rows; the last is said at the close of the bar of {last}", err=True
         )

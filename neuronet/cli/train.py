@@ -60,9 +60,7 @@ def _setting_options(function: Any) -> Any:
 @click.option("--force", is_flag=True, help="Resume even with other bars or settings.")
 @device_option
 @json_option
-@click.pass_context
 def command(
-    ctx: click.Context,
     bars: Path,
     output: Path,
     config: Path | None,
@@ -73,10 +71,10 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Train a model on the bars in the file BARS, and score it beside baselines on bars that it never saw.
+    """Train a model on the bars in BARS, and score it beside baselines on bars that it never saw.
 
-    The bars are split by time into a training, a validation and a test part. The model of the best epoch on the
-    validation part is kept in the model file. Ctrl-C stops after the batch and saves; --resume goes on.
+    The bars are split by time into a training, a validation and a test part. The model file keeps the epoch
+    that is best on the validation part. Ctrl-C stops after the batch and saves; --resume goes on.
 
     Each option may also be set as a variable, such as NEURONET_EPOCHS=5, or in the file of --config.
     """
@@ -107,7 +105,7 @@ def command(
         )
     if result.state.stopped == "interrupted":
         view.say(f"saved {output} after {result.state.epoch} epochs; go on with:\n  {_resume_command()}")
-        ctx.exit(130)
+        click.get_current_context().exit(130)
     if as_json:
         print_json(
             {
@@ -129,7 +127,8 @@ class _View:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.progress = settings, Progress()
-        self._quiet, self._started, self._epoch = console.is_quiet(), 0.0, 0
+        self._quiet, self._started = console.is_quiet(), 0.0
+        self._epoch, self._seconds = 0, list[float]()  # epochs done; seconds of those of this run
 
     def say(self, line: str) -> None:
         if not self._quiet:
@@ -149,17 +148,27 @@ class _View:
         self._started = time.perf_counter()
 
     def batch(self, done: int, total: int, loss: float) -> None:
+        epoch, now = len(self._seconds), time.perf_counter()
+        per_batch = (now - self._started) / done if not epoch else sum(self._seconds) / epoch / total
+        left = per_batch * (total * (self.settings.epochs - self._epoch) - done)
         self.progress.label = f"epoch {self._epoch + 1}/{self.settings.epochs}"
-        self.progress.show(done, total, f"loss {loss:.4f}")
+        self.progress.show(done, total, f"loss {loss:.4f}  at most {_duration(left)} left")
 
     def epoch(self, state: TrainingState) -> None:
         now, self._epoch = state.history[-1], state.epoch
+        self._seconds.append(now["seconds"])
         score = "" if now["validation"] is None else f"  validation {now['validation']:.4f}"
         best = "  best" if state.best_epoch == state.epoch else ""
         self.say(
             f"epoch {state.epoch:3}/{self.settings.epochs}  loss {now['loss']:.4f}{score}  "
             f"{now['seconds']:.1f} s{best}"
         )
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _resume_command() -> str:

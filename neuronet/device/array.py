@@ -69,6 +69,8 @@ class DeviceArray:
     def part(self, offset: int, shape: Shape, name: str = "") -> DeviceArray:
         """``shape`` elements from ``offset`` on; the offset must be a multiple of ``device.alignment``."""
         size = math.prod(shape)
+        if not 0 <= offset <= self.size - size:
+            raise ShapeError(f"cannot take {list(shape)} from element {offset} of {self!r}")
         storage = self.device.slice(self.storage, offset, size, self.dtype)
         return DeviceArray(self.device, shape, self.dtype, storage, name or self.name)
 

@@ -114,6 +114,9 @@ class Kernel:
         sizes = self.spec.bind({name: given[name].shape for _, name in self._arrays})
         sizes |= {arg.name: given[arg.name] for _, arg in self._scalars}
         values = tuple(sizes[a.name] if a.dims is None else None for a in self.spec.args)
+        for arg, value in zip(self.spec.args, values, strict=True):
+            if value is not None and arg.dtype.kind == "i" and not -(2**31) <= value < 2**31:
+                raise KernelError(f"{arg.name}={value} does not fit into an int", where=self.spec.where)
         return _Plan(values, self.spec.grid_size(sizes))
 
     def _explain(self, given: Mapping[str, Any]) -> KernelError | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -30,7 +31,14 @@ class NumpyDevice(Device):
         self.name = f"numpy {self.dtype.name}"
 
     def allocate(self, shape: Shape, dtype: np.dtype[Any], name: str) -> Any:
-        return np.zeros(int(np.prod(shape)), dtype)
+        try:
+            return np.zeros(math.prod(shape), dtype)
+        except MemoryError as error:
+            raise DeviceError(
+                f"{name or 'an array'} {list(shape)} does not fit into memory: {error}",
+                where=self.name,
+                fix="use a smaller batch or a shorter history",
+            ) from error
 
     def read(self, array: DeviceArray) -> NDArray[Any]:
         self.refuse_transfer(array, "read")

@@ -101,7 +101,10 @@ class OpenCLDevice(Device):
             self.tape.append(call)
 
     def slice(self, storage: Any, offset: int, size: int, dtype: np.dtype[Any]) -> Any:
-        return storage.get_sub_region(offset * dtype.itemsize, size * dtype.itemsize)
+        try:
+            return storage.get_sub_region(offset * dtype.itemsize, size * dtype.itemsize)
+        except cl.Error as error:
+            raise self._translate(error, f"cutting {size} elements at {offset} out of an array") from error
 
     def finish(self) -> None:
         try:
@@ -178,9 +181,10 @@ class OpenCLDevice(Device):
             warnings.simplefilter("ignore", cl.CompilerWarning)
             try:
                 program = cl.Program(self.context, f"{common}\n#line 1\n{source}").build(options)
-            except cl.RuntimeError as error:
+            except cl.Error as error:
+                _, _, notes = str(error).partition("\n\n")  # pyopencl puts the log behind an empty line
                 raise KernelError(
-                    f"does not build on {self.name} ({self.driver}):\n{error}",
+                    f"does not build on {self.name} ({self.driver}):\n{notes or error}",
                     where=spec.where,
                     fix="choose another device with --device, and report the log above",
                 ) from error

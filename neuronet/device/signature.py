@@ -27,6 +27,7 @@ _KERNEL = re.compile(
     r"__kernel\s+void\s+(?P<name>\w+)\s*\((?P<args>.*?)\)[ \t]*(?P<tail>//[^\n]*)?\s*\{",
     re.S,
 )
+_GROUP = re.compile(r"^\s*//\s*group:", re.M)
 _BARE = re.compile(r"^\s*__kernel\s+void\s+(\w+)", re.M)
 _ARG = re.compile(
     r"(?P<space>__global)?\s*(?P<const>const)?\s*(?P<type>\w+)\s*(?P<ptr>\*)?\s*"
@@ -99,6 +100,8 @@ class KernelSpec:
     def grid_size(self, sizes: Mapping[str, Any]) -> tuple[int, ...]:
         """The global size: rounded up to whole work-groups where the kernel fixes its group."""
         grid = tuple(_evaluate(ast.parse(g, mode="eval").body, sizes, self.where) for g in self.grid)
+        if any(g < 0 for g in grid):
+            raise KernelError(f"the grid ({', '.join(self.grid)}) is {grid}", where=self.where)
         if self.group is None:
             return grid
         return tuple(-(-g // n) * n for g, n in zip(grid, self.group, strict=True))
@@ -119,7 +122,7 @@ def _evaluate(node: ast.expr, sizes: Mapping[str, Any], where: str) -> int:
                     return a - b
                 case ast.Mult():
                     return a * b
-                case ast.Div():
+                case ast.Div() if b:
                     return -(-a // b)
     raise KernelError(
         f"cannot read grid entry {ast.unparse(node)!r}",
@@ -139,12 +142,20 @@ def parse_kernels(source: str, file: str, package: str, reference: str) -> list[
         )
         grid = tuple(part.strip() for part in match["grid"].split(","))
         group = tuple(int(part) for part in match["group"].split(",")) if match["group"] else None
+        if group is not None and len(group) != len(grid):
+            raise KernelError(f"the group has {len(group)} entries, the grid {len(grid)}", where=where)
         specs.append(KernelSpec(file, package, reference, name, args, grid, group))
     if missing := set(_BARE.findall(source)) - {s.name for s in specs}:
         raise KernelError(
             f"kernels without a '// grid:' line: {', '.join(sorted(missing))}",
             where=f"{package.rpartition('.')[2]}/{file}",
             fix="write '// grid: dim, dim' on the line above '__kernel'",
+        )
+    if len(_GROUP.findall(source)) != sum(s.group is not None for s in specs):
+        raise KernelError(
+            "a '// group:' line belongs to no kernel",
+            where=f"{package.rpartition('.')[2]}/{file}",
+            fix="write it on the line above '// grid:'",
         )
     return specs
 
@@ -179,4 +190,10 @@ def _parse_arg(text: str, comment: str, where: str) -> Arg:
                 fix="end its line with a comment such as '// [batch, units, window]'",
             )
         dims = tuple(d.strip() for d in shape[1].split(","))
+        if odd := [d for d in dims if not d.isdigit() and not d.isidentifier()]:
+            raise KernelError(
+                f"the shape of {match['name']!r} has the entry {odd[0]!r}",
+                where=where,
+                fix="write names of dimensions and whole numbers only",
+            )
     return Arg(match["name"], np.dtype(_DTYPES[match["type"]]), dims, not match["const"])

@@ -1,26 +1,29 @@
 // batch_norm.cl: normalisation of every value of a sample over the samples of a batch, or over time.
 //
-//   nx[b,i] = (x[b,i] - mean[i]) / sqrt(variance[i] + eps)        y = act(gamma[i] * nx + beta[i])
+//   nx[b,i] = (x[b,i] - mean[i]) * scale[i]      scale = 1 / sqrt(variance + eps)
+//   y[b,i]  = act(gamma[i] * nx[b,i] + beta[i])
 //
 // Statistics come from one of three places: this batch (BatchStatistics, rows > 1), the running
 // statistics after they took in this one sample (RunningStatistics, rows = 1: NeuroNet's form), or the
-// running statistics as they are (evaluation).
+// running statistics as they are (BatchScale: evaluation).
 //
 // Used by   ops/batch_norm.py    Checked against   reference/batch_norm.py
 // NeuroNet  BatchFeedForward, CalcHiddenGradientBatch; errata F6-F10
-// Overwrites y, dx and sums; adds to dgamma and dbeta; moves running statistics and count.
+// Overwrites scale, y, dx and sums; adds to dgamma and dbeta; moves running statistics and count.
 
-// Mean and biased variance of this batch. The running ones take it in with weight batch / total, where
+#define ROWS 8   // of the batch per work-item, where each does the same to its rows
+
+// Mean and scale from the biased variance of this batch. The running ones take it in with weight batch / total, where
 // total is the number of samples so far, at most batch_size; their variance is unbiased.
 // grid: n
 __kernel void BatchStatistics(
     __global const float *x,            // [batch, n]
     __global float *mean,               // [n]
-    __global float *variance,           // [n]
+    __global float *scale,              // [n]
     __global float *running_mean,       // [n]
     __global float *running_variance,   // [n]
     __global float *count,              // [n]  samples so far
-    const int batch, const int n, const int batch_size)
+    const int batch, const int n, const int batch_size, const float eps)
 {
     const int i = get_global_id(0);
     float sum = 0.0f, squares = 0.0f;
@@ -32,7 +35,7 @@ __kernel void BatchStatistics(
         squares += d * d;
     }
     mean[i] = m;
-    variance[i] = squares / batch;
+    scale[i] = 1.0f / sqrt(squares / batch + eps);
     const float total = fmax((float)batch, fmin(count[i] + batch, (float)batch_size));
     const float weight = batch / total;
     running_mean[i] += (m - running_mean[i]) * weight;
@@ -47,29 +50,43 @@ __kernel void RunningStatistics(
     __global float *mean,               // [n]
     __global float *variance,           // [n]
     __global float *count,              // [n]
-    const int batch_size)
+    __global float *scale,              // [n]
+    const int batch_size, const float eps)
 {
     const int i = get_global_id(0);
     const float total = fmin(count[i] + 1.0f, (float)batch_size);
     const float m = mean[i] + (x[i] - mean[i]) / total, d = x[i] - m;
     mean[i] = m;
-    variance[i] += (d * d - variance[i]) / total;
+    const float v = variance[i] + (d * d - variance[i]) / total;
+    variance[i] = v;
+    scale[i] = 1.0f / sqrt(v + eps);
     count[i] = total;
 }
 
-// grid: n, batch
+// grid: n
+__kernel void BatchScale(
+    __global const float *variance,     // [n]
+    __global float *scale,              // [n]
+    const float eps)
+{
+    const int i = get_global_id(0);
+    scale[i] = 1.0f / sqrt(variance[i] + eps);
+}
+
+// grid: n, batch/8
 __kernel void BatchFeedForward(
     __global const float *x,            // [batch, n]
     __global const float *mean,         // [n]
-    __global const float *variance,     // [n]
+    __global const float *scale,        // [n]
     __global const float *gamma,        // [n]
     __global const float *beta,         // [n]
     __global float *y,                  // [batch, n]
-    const int n, const float eps, const int activation)
+    const int batch, const int n, const int activation)
 {
-    const int i = get_global_id(0), at = get_global_id(1) * n + i;
-    const float nx = (x[at] - mean[i]) / sqrt(variance[i] + eps);
-    y[at] = activate(gamma[i] * nx + beta[i], activation);
+    const int i = get_global_id(0), first = get_global_id(1) * ROWS, last = min(batch, first + ROWS);
+    const float m = mean[i], s = scale[i], g = gamma[i], shift = beta[i];
+    for (int b = first; b < last; ++b)
+        y[b * n + i] = activate(g * ((x[b * n + i] - m) * s) + shift, activation);
 }
 
 // sums[0] = sum of dz, sums[1] = sum of dz * nx: what both the input's and the weights' gradients need.
@@ -78,9 +95,9 @@ __kernel void BatchGradientSums(
     __global const float *x,            // [batch, n]
     __global const float *dz,           // [batch, n]
     __global const float *mean,         // [n]
-    __global const float *variance,     // [n]
+    __global const float *scale,        // [n]
     __global float *sums,               // [2, n]
-    const int batch, const int n, const float eps)
+    const int batch, const int n)
 {
     const int i = get_global_id(0);
     const float m = mean[i];
@@ -91,24 +108,26 @@ __kernel void BatchGradientSums(
         s1 += d * (x[b * n + i] - m);
     }
     sums[i] = s0;
-    sums[n + i] = s1 / sqrt(variance[i] + eps);
+    sums[n + i] = s1 * scale[i];
 }
 
 // share = 1 / batch for statistics of this batch, 0 for statistics that do not depend on x.
-// grid: n, batch
+// grid: n, batch/8
 __kernel void CalcHiddenGradientBatch(
     __global const float *x,            // [batch, n]
     __global const float *dz,           // [batch, n]
     __global const float *mean,         // [n]
-    __global const float *variance,     // [n]
+    __global const float *scale,        // [n]
     __global const float *gamma,        // [n]
     __global const float *sums,         // [2, n]
     __global float *dx,                 // [batch, n]
-    const int n, const float eps, const float share)
+    const int batch, const int n, const float share)
 {
-    const int i = get_global_id(0), at = get_global_id(1) * n + i;
-    const float deviation = sqrt(variance[i] + eps), nx = (x[at] - mean[i]) / deviation;
-    dx[at] = gamma[i] / deviation * (dz[at] - (sums[i] + nx * sums[n + i]) * share);
+    const int i = get_global_id(0), first = get_global_id(1) * ROWS, last = min(batch, first + ROWS);
+    const float m = mean[i], s = scale[i], g = gamma[i] * s;
+    const float s0 = sums[i] * share, s1 = sums[n + i] * share * s;
+    for (int b = first; b < last; ++b)
+        dx[b * n + i] = g * (dz[b * n + i] - s0 - (x[b * n + i] - m) * s1);
 }
 
 // For RunningStatistics, whose mean and variance have taken in x with weight 1 / count.
@@ -117,15 +136,14 @@ __kernel void CalcHiddenGradientRunning(
     __global const float *x,            // [n]
     __global const float *dz,           // [n]
     __global const float *mean,         // [n]
-    __global const float *variance,     // [n]
+    __global const float *scale,        // [n]
     __global const float *gamma,        // [n]
     __global const float *count,        // [n]
-    __global float *dx,                 // [n]
-    const float eps)
+    __global float *dx)                 // [n]
 {
     const int i = get_global_id(0);
-    const float deviation = sqrt(variance[i] + eps), nx = (x[i] - mean[i]) / deviation, total = count[i];
-    dx[i] = dz[i] * gamma[i] / deviation * ((total - 1.0f) / total) * (1.0f - nx * nx / total);
+    const float nx = (x[i] - mean[i]) * scale[i], total = count[i];
+    dx[i] = dz[i] * gamma[i] * scale[i] * ((total - 1.0f) / total) * (1.0f - nx * nx / total);
 }
 
 // grid: n

@@ -8,6 +8,8 @@
 // NeuroNet  Normalize (in place and without gamma, beta and gradient there)
 // Overwrites mean, scale, y, sums, dx and parts; adds to dgamma and dbeta.
 
+#define ROWS 8   // per work-item, where each does the same to its rows
+
 // grid: rows
 __kernel void NormalizeStatistics(
     __global const float *x,        // [rows, window]
@@ -27,7 +29,7 @@ __kernel void NormalizeStatistics(
     scale[r] = 1.0f / sqrt(squares / window + eps);
 }
 
-// grid: window, rows
+// grid: window, rows/8
 __kernel void Normalize(
     __global const float *x,        // [rows, window]
     __global const float *mean,     // [rows]
@@ -35,10 +37,12 @@ __kernel void Normalize(
     __global const float *gamma,    // [window]
     __global const float *beta,     // [window]
     __global float *y,              // [rows, window]
-    const int window)
+    const int rows, const int window)
 {
-    const int k = get_global_id(0), r = get_global_id(1), at = r * window + k;
-    y[at] = gamma[k] * ((x[at] - mean[r]) * scale[r]) + beta[k];
+    const int k = get_global_id(0), first = get_global_id(1) * ROWS, last = min(rows, first + ROWS);
+    const float g = gamma[k], shift = beta[k];
+    for (int r = first; r < last; ++r)
+        y[r * window + k] = g * ((x[r * window + k] - mean[r]) * scale[r]) + shift;
 }
 
 // sums[0] = mean of gamma * dy, sums[1] = mean of gamma * dy * nx, over the window.
@@ -66,7 +70,7 @@ __kernel void NormalizeGradientSums(
     sums[rows + r] = s1 * scale[r] / window;
 }
 
-// grid: window, rows
+// grid: window, rows/8
 __kernel void NormalizeGradient(
     __global const float *x,        // [rows, window]
     __global const float *dy,       // [rows, window]
@@ -77,9 +81,12 @@ __kernel void NormalizeGradient(
     __global float *dx,             // [rows, window]
     const int rows, const int window)
 {
-    const int k = get_global_id(0), r = get_global_id(1), at = r * window + k;
-    const float nx = (x[at] - mean[r]) * scale[r];
-    dx[at] = scale[r] * (gamma[k] * dy[at] - sums[r] - nx * sums[rows + r]);
+    const int k = get_global_id(0), first = get_global_id(1) * ROWS, last = min(rows, first + ROWS);
+    const float g = gamma[k];
+    for (int r = first; r < last; ++r) {
+        const float nx = (x[r * window + k] - mean[r]) * scale[r];
+        dx[r * window + k] = scale[r] * (g * dy[r * window + k] - sums[r] - nx * sums[rows + r]);
+    }
 }
 
 // Sums of dy and dy * nx over the rows of one of ``chunks`` equal stretches.

@@ -9,6 +9,8 @@
 // NeuroNet  RevInFeedForward, RevInHiddenGraddient: RevINDenorm; errata F14
 // Overwrites mean, deviation, y, x, dx, dy, sums, dmean, ddeviation; adds to dgamma and dbeta.
 
+#define UNITS 8   // per work-item, where each does the same to its units
+
 // --- RevIN -------------------------------------------------------------------------------
 
 // grid: window, batch
@@ -30,7 +32,7 @@ __kernel void RevInStatistics(
     deviation[b * window + f] = sqrt(squares / units + eps);
 }
 
-// grid: window, units, batch
+// grid: window, units/8, batch
 __kernel void RevInNormalize(
     __global const float *x,            // [batch, units, window]
     __global const float *mean,         // [batch, window]
@@ -40,9 +42,12 @@ __kernel void RevInNormalize(
     __global float *y,                  // [batch, units, window]
     const int units, const int window)
 {
-    const int f = get_global_id(0), b = get_global_id(2), s = b * window + f;
-    const int at = (b * units + get_global_id(1)) * window + f;
-    y[at] = gamma[f] * ((x[at] - mean[s]) / deviation[s]) + beta[f];
+    const int f = get_global_id(0), first = get_global_id(1) * UNITS, b = get_global_id(2);
+    const float m = mean[b * window + f], scale = gamma[f] / deviation[b * window + f], shift = beta[f];
+    x += b * units * window + f;
+    y += b * units * window + f;
+    for (int u = first; u < min(units, first + UNITS); ++u)
+        y[u * window] = (x[u * window] - m) * scale + shift;
 }
 
 // sums[b,0] = sum of dy, sums[b,1] = sum of dy * nx, over the units.
@@ -69,7 +74,7 @@ __kernel void RevInGradientSums(
 }
 
 // dmean and ddeviation are what RevINDenorm adds through the statistics; 0 without one.
-// grid: window, units, batch
+// grid: window, units/8, batch
 __kernel void RevInNormalizeGradient(
     __global const float *x,            // [batch, units, window]
     __global const float *dy,           // [batch, units, window]
@@ -82,11 +87,15 @@ __kernel void RevInNormalizeGradient(
     __global float *dx,                 // [batch, units, window]
     const int units, const int window)
 {
-    const int f = get_global_id(0), b = get_global_id(2), s = b * window + f;
-    const int at = (b * units + get_global_id(1)) * window + f;
-    const float nx = (x[at] - mean[s]) / deviation[s];
-    const float s0 = sums[2 * b * window + f], s1 = sums[(2 * b + 1) * window + f];
-    dx[at] = gamma[f] / deviation[s] * (dy[at] - (s0 + nx * s1) / units) + (dmean[s] + nx * ddeviation[s]) / units;
+    const int f = get_global_id(0), first = get_global_id(1) * UNITS, b = get_global_id(2), s = b * window + f;
+    const float m = mean[s], inverse = 1.0f / deviation[s], scale = gamma[f] * inverse;
+    const float shift = (dmean[s] - scale * sums[2 * b * window + f]) / units;
+    const float slope = (ddeviation[s] - scale * sums[(2 * b + 1) * window + f]) * inverse / units;
+    x += b * units * window + f;
+    dy += b * units * window + f;
+    dx += b * units * window + f;
+    for (int u = first; u < min(units, first + UNITS); ++u)
+        dx[u * window] = scale * dy[u * window] + shift + slope * (x[u * window] - m);
 }
 
 // grid: window
@@ -108,7 +117,7 @@ __kernel void RevInWeightGradient(
 
 // --- RevINDenorm ---------------------------------------------------------------------------
 
-// grid: columns, units, batch
+// grid: columns, units/8, batch
 __kernel void RevInFeedForward(
     __global const float *y,            // [batch, units, columns]
     __global const float *mean,         // [batch, window]
@@ -118,12 +127,15 @@ __kernel void RevInFeedForward(
     __global float *x,                  // [batch, units, columns]
     const int units, const int columns, const int window, const int feature)
 {
-    const int c = get_global_id(0), b = get_global_id(2), f = feature + c, s = b * window + f;
-    const int at = (b * units + get_global_id(1)) * columns + c;
-    x[at] = (y[at] - beta[f]) / gamma[f] * deviation[s] + mean[s];
+    const int c = get_global_id(0), first = get_global_id(1) * UNITS, b = get_global_id(2), f = feature + c;
+    const float m = mean[b * window + f], scale = deviation[b * window + f] / gamma[f], shift = beta[f];
+    x += b * units * columns + c;
+    y += b * units * columns + c;
+    for (int u = first; u < min(units, first + UNITS); ++u)
+        x[u * columns] = (y[u * columns] - shift) * scale + m;
 }
 
-// grid: columns, units, batch
+// grid: columns, units/8, batch
 __kernel void RevInHiddenGradient(
     __global const float *dx,           // [batch, units, columns]
     __global const float *deviation,    // [batch, window]
@@ -131,9 +143,12 @@ __kernel void RevInHiddenGradient(
     __global float *dy,                 // [batch, units, columns]
     const int units, const int columns, const int window, const int feature)
 {
-    const int c = get_global_id(0), b = get_global_id(2), f = feature + c;
-    const int at = (b * units + get_global_id(1)) * columns + c;
-    dy[at] = dx[at] * deviation[b * window + f] / gamma[f];
+    const int c = get_global_id(0), first = get_global_id(1) * UNITS, b = get_global_id(2), f = feature + c;
+    const float scale = deviation[b * window + f] / gamma[f];
+    dx += b * units * columns + c;
+    dy += b * units * columns + c;
+    for (int u = first; u < min(units, first + UNITS); ++u)
+        dy[u * columns] = dx[u * columns] * scale;
 }
 
 // Columns of dmean and ddeviation that are not forecast stay as they are.

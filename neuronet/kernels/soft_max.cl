@@ -22,8 +22,8 @@ __kernel void SoftMax_FeedForward(
     float8 tops = top, sums = 0.0f;
     for (int i = 0; i < whole; i += 8) tops = fmax(tops, vload8(0, x + i));
     for (int i = whole; i < classes; ++i) top = fmax(top, x[i]);
-    const float4 top4 = fmax(tops.lo, tops.hi);
-    top = fmax(top, fmax(fmax(top4.x, top4.y), fmax(top4.z, top4.w)));
+    top = fmax(top, fmax(fmax(fmax(tops.s0, tops.s1), fmax(tops.s2, tops.s3)),
+                         fmax(fmax(tops.s4, tops.s5), fmax(tops.s6, tops.s7))));
     for (int i = 0; i < whole; i += 8) {
         const float8 e = exp(vload8(0, x + i) - top);
         vstore8(e, 0, y + i);
@@ -33,8 +33,7 @@ __kernel void SoftMax_FeedForward(
         y[i] = exp(x[i] - top);
         sum += y[i];
     }
-    const float4 sum4 = sums.lo + sums.hi;
-    sum += (sum4.x + sum4.y) + (sum4.z + sum4.w);
+    sum += ((sums.s0 + sums.s1) + (sums.s2 + sums.s3)) + ((sums.s4 + sums.s5) + (sums.s6 + sums.s7));
     for (int i = 0; i < classes; ++i) y[i] /= sum;
 }
 

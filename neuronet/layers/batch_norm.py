@@ -59,7 +59,7 @@ class CNeuronBatchNormOCL(CNeuronActivated):
         self.running_variance = self.state("variance", np.ones(n))
         self.count = self.state("count", np.zeros(n))
         self.batch_mean = self.device.array((n,), name=f"{self.where}.batch_mean")
-        self.batch_variance = self.device.array((n,), name=f"{self.where}.batch_variance")
+        self.scale = self.device.array((n,), name=f"{self.where}.scale")
         self.sums = self.device.array((2, n), name=f"{self.where}.sums")
         self.allocate_activation()
 
@@ -70,48 +70,33 @@ class CNeuronBatchNormOCL(CNeuronActivated):
 
     @property
     def statistics(self) -> tuple[DeviceArray, DeviceArray]:
-        """Mean and variance that normalise the present batch."""
-        if self.over_batch:
-            return self.batch_mean, self.batch_variance
-        return self.running_mean, self.running_variance
+        """Mean and scale that normalise the present batch."""
+        return (self.batch_mean if self.over_batch else self.running_mean), self.scale
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        running = (self.running_mean, self.running_variance, self.count)
+        x, running = prev.output, (self.running_mean, self.running_variance, self.count)
         if self.over_batch:
-            batch_norm.batch_statistics(prev.output, *self.statistics, *running, batch_size=self.batch_size)
+            batch_norm.batch_statistics(
+                x, *self.statistics, *running, batch_size=self.batch_size, eps=self.eps
+            )
         elif self.training:
-            batch_norm.running_statistics(prev.output, *running, batch_size=self.batch_size)
-        batch_norm.forward(
-            prev.output,
-            *self.statistics,
-            self.gamma.value,
-            self.beta.value,
-            self.linear,
-            eps=self.eps,
-            activation=self.fused,
-        )
+            batch_norm.running_statistics(x, *running, self.scale, batch_size=self.batch_size, eps=self.eps)
+        else:
+            batch_norm.known_statistics(self.running_variance, self.scale, eps=self.eps)
+        weights = self.gamma.value, self.beta.value
+        batch_norm.forward(x, *self.statistics, *weights, self.linear, activation=self.fused)
         self.activate()
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        x, dz, gamma = prev.output, self.deactivate(), self.gamma.value
-        batch_norm.gradient_sums(x, dz, *self.statistics, self.sums, eps=self.eps)
+        known = (prev.output, self.deactivate(), *self.statistics)
+        batch_norm.gradient_sums(*known, self.sums)
         if not prev.needs_gradient:
             return
+        gamma, dx = self.gamma.value, prev.gradient
         if self.training and not self.over_batch:
-            batch_norm.backward_input_running(
-                x, dz, *self.statistics, gamma, self.count, prev.gradient, eps=self.eps
-            )
+            batch_norm.backward_input_running(*known, gamma, self.count, dx)
         else:
-            batch_norm.backward_input(
-                x,
-                dz,
-                *self.statistics,
-                gamma,
-                self.sums,
-                prev.gradient,
-                eps=self.eps,
-                frozen=not self.training,
-            )
+            batch_norm.backward_input(*known, gamma, self.sums, dx, frozen=not self.training)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         batch_norm.backward_weights(self.sums, self.gamma.gradient, self.beta.gradient)

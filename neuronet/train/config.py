@@ -1,4 +1,4 @@
-"""Config files in TOML: a net's spec at the top, as in a model file, and the settings in the table [train]."""
+"""Config files in TOML: a net's spec at the top, as in a model file, and settings in the table [train]."""
 
 from __future__ import annotations
 

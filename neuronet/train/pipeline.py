@@ -151,7 +151,8 @@ class _Keeper:
         truth = prepared.targets[prepared.last_bars(starts)]
         if prepared.target is not None:
             return blend.of_returns(outputs, prepared.target.transform(truth))
-        return blend.of_probabilities(softmax(outputs), np.array(self.contract.reference.shares), truth)
+        base = np.array(self.contract.reference.shares)
+        return blend.of_probabilities(softmax(outputs), base, truth, prepared.settings.horizon)
 
 
 def _resumed(

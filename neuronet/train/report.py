@@ -68,7 +68,7 @@ def _class_notes(one: Evaluation) -> list[str]:
     model = one.scores["model"]
     lines = [
         f"classes     the close {horizon} bars ahead: down, flat (within {threshold:g} in log), up",
-        f"accuracy    most probable class is right; the interval counts windows / {horizon}, as they overlap;",
+        f"accuracy    of the most probable class; the interval counts windows / {horizon}, as they overlap",
         f"            always saying the commonest class gives {model['base_rate']:.1%}",
         "balanced    mean over the classes of the share found",
         "log loss    mean of -log(probability of what came)",
@@ -85,7 +85,7 @@ def _blend_note(one: Evaluation, baseline: str) -> list[str]:
     blend = one.constants["blend"]
     if blend == 0.0:
         return [f"blend       0: the net is no help on the validation part, so the model is {baseline}"]
-    return [f"blend       {blend:.2f} of the net, the rest {baseline}: the best mix on the validation part"]
+    return [f"blend       {blend:.2f} of the net, the rest {baseline}, as far as the validation part supports it"]
 
 
 def _share(s: dict[str, Any]) -> str:

@@ -44,15 +44,22 @@ LAYOUTS = {
     "BOM and quotes": dict(header='"Time","Open","High","Low","Close","Volume"', encoding="utf-8-sig"),
     "upper case": dict(header="TIME,OPEN,HIGH,LOW,CLOSE,VOLUME"),
     "one letter": dict(header="time,o,h,l,c,volume"),
-    "comment header": dict(header="# time,close,high,low,open,volume", order=["close", "high", "low", "open", "volume"]),
-    "close first": dict(header="date,close,volume,open,high,low", order=["close", "volume", "open", "high", "low"]),
-    "Chinese": dict(header="时间,开盘,收盘,最高,最低,成交量", order=["open", "close", "high", "low", "volume"]),
+    "comment header": dict(
+        header="# time,close,high,low,open,volume", order=["close", "high", "low", "open", "volume"]
+    ),
+    "close first": dict(
+        header="date,close,volume,open,high,low", order=["close", "volume", "open", "high", "low"]
+    ),
+    "Chinese": dict(
+        header="时间,开盘,收盘,最高,最低,成交量", order=["open", "close", "high", "low", "volume"]
+    ),
     "German": dict(
         header="Datum;Zeit;Eröffnung;Hoch;Tief;Schluss;Volumen", time="%d.%m.%Y;%H:%M", separator=";",
         encoding="cp1252", number=lambda value: f"{value:.10g}".replace(".", ","),
     ),
     "bid and ask": dict(
-        header="date,bidopen,bidclose,bidhigh,bidlow,tickqty", order=["open", "close", "high", "low", "volume"]
+        header="date,bidopen,bidclose,bidhigh,bidlow,tickqty",
+        order=["open", "close", "high", "low", "volume"],
     ),
     "prefixed": dict(header="Index,AAPL.Open,AAPL.High,AAPL.Low,AAPL.Close,AAPL.Volume"),
     "yfinance": dict(
@@ -101,6 +108,19 @@ def test_epochs(
         *(",".join(f"{v:.10g}" if i else str(v) for i, v in enumerate(r)) for r in rows),
     ]
     same(read_bars(rewrite(tmp_path / "bars.csv", lines)), bars)
+
+
+def test_a_change_of_unit_is_reported(
+    bars: Bars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same: Same, rewrite: Rewriter
+) -> None:
+    monkeypatch.setattr("neuronet.bars.table.CHUNK", 100)
+    units = np.where(np.arange(len(bars)) < 100, 10**9, 10**6)
+    rows = zip(bars.time // units, bars.open, bars.high, bars.low, bars.close, bars.volume, strict=True)
+    read = read_bars(rewrite(tmp_path / "bars.csv", [",".join(map(str, row)) for row in rows]))
+    same(read, bars)
+    assert read.source["warnings"] == [
+        "the unit of time changes within the file: 100 rows in s, 260 rows in ms"
+    ]
 
 
 def test_row_numbers_before_the_time(bars: Bars, write: Writer, same: Same, rewrite: Rewriter) -> None:

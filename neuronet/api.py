@@ -1,0 +1,75 @@
+"""Every public name; ``import neuronet as nn`` hands them out, importing this on first use."""
+
+from __future__ import annotations
+
+from neuronet.activations import Activation
+from neuronet.bars.bars import Bars
+from neuronet.bars.features import make_features
+from neuronet.bars.inspect import inspect_bars
+from neuronet.bars.read import read_bars
+from neuronet.bars.scaling import Scaler
+from neuronet.bars.split import split_by_time
+from neuronet.bars.synthetic import make_bars
+from neuronet.bars.targets import direction_targets, forecast_targets
+from neuronet.bars.windows import window_starts
+from neuronet.device.find import DeviceInfo, find_device, list_devices
+from neuronet.device.kernel import register_kernels
+from neuronet.device.numpy import NumpyDevice
+from neuronet.errors import (
+    DataError,
+    DeviceError,
+    FileFormatError,
+    KernelError,
+    NeuronetError,
+    ShapeError,
+    SpecError,
+    TrainingError,
+)
+from neuronet.layers import *  # noqa: F403
+from neuronet.layers import __all__ as _layers
+from neuronet.losses import CrossEntropy, Huber, Mae, Mse, Quantile
+from neuronet.net import CNet
+from neuronet.optim import SGD, Adam, StepDecay, WarmupCosine
+from neuronet.train.fit import fit, predict_source
+from neuronet.train.source import Source
+
+__all__ = [
+    "SGD",
+    "Activation",
+    "Adam",
+    "Bars",
+    "CNet",
+    "CrossEntropy",
+    "DataError",
+    "DeviceError",
+    "DeviceInfo",
+    "FileFormatError",
+    "Huber",
+    "KernelError",
+    "Mae",
+    "Mse",
+    "NeuronetError",
+    "NumpyDevice",
+    "Quantile",
+    "Scaler",
+    "ShapeError",
+    "Source",
+    "SpecError",
+    "StepDecay",
+    "TrainingError",
+    "WarmupCosine",
+    "direction_targets",
+    "find_device",
+    "fit",
+    "forecast_targets",
+    "inspect_bars",
+    "list_devices",
+    "make_bars",
+    "make_features",
+    "predict_source",
+    "read_bars",
+    "register_kernels",
+    "split_by_time",
+    "window_starts",
+    *_layers,
+]
