@@ -112,16 +112,14 @@ class CNet:
     def feedForward(self, x: Any, second: Any = None) -> None:
         """Run ``x`` [n <= batch, *input_shape] through all layers, in the mode of ``TrainMode``."""
         host = self._checked(x, self.input_shape, "x")
-        self.set_rows(len(host))
-        self.input.output.write(host)
-        if self.second is not None and self.second_shape is not None:
-            if second is None:
-                raise ShapeError(
-                    "the net has a second input", where="CNet", fix="give feedForward a second array"
-                )
+        self.check_second(second is not None)
+        if self.second_shape is not None:
             other = self._checked(second, self.second_shape, "second")
             if len(other) != len(host):
                 raise ShapeError(f"x has {len(host)} rows, second has {len(other)}", where="CNet")
+        self.set_rows(len(host))
+        self.input.output.write(host)
+        if self.second is not None:
             self.second.output.write(other)
         self.run("forward", self.forward)
 
@@ -237,6 +235,14 @@ class CNet:
         self.apply_loss(self.target.rows(self.rows))
         self.backward()
         self.weight_gradients()
+
+    def check_second(self, given: bool) -> None:
+        """ShapeError unless a second input is given exactly where the net has one: none is dropped."""
+        if given and self.second_shape is None:
+            fix = "leave the second array out, or give CNet a second_shape"
+            raise ShapeError("the net has no second input", where="CNet", fix=fix)
+        if not given and self.second_shape is not None:
+            raise ShapeError("the net has a second input", where="CNet", fix="give a second array too")
 
     def _second_of(self, layer: CNeuronBaseOCL) -> CNeuronBaseOCL | None:
         return self.second if layer.takes_second else None

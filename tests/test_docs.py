@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,14 +16,22 @@ LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page's blocks run in order in one namespace, in an empty folder that has examples/."""
+def test_python_blocks_run(page: Path, tmp_path: Path) -> None:
+    """A page's blocks run in order as one program of its own, in an empty folder that has examples/."""
+    text = page.read_text("utf-8")
+    lines = [""] * text.count("\n")  # as in the page, so that a traceback shows its line numbers
+    for match in BLOCK.finditer(text):
+        block = match[1].splitlines()
+        first = text[: match.start()].count("\n") + 1
+        lines[first : first + len(block)] = block
+    if not any(lines):
+        return
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {"__name__": "docs"}
-    for match in BLOCK.finditer(page.read_text("utf-8")):
-        line = page.read_text("utf-8")[: match.start()].count("\n") + 2
-        exec(compile("\n" * (line - 1) + match[1], str(page), "exec"), namespace)
+    program = tmp_path / f"{page.stem}.py"
+    program.write_text("\n".join(lines), encoding="utf-8")
+    command = [sys.executable, "-W", "error", str(program)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

@@ -162,6 +162,29 @@ def test_wrong_declarations_are_refused(make: object, error: type[Exception], te
         make()  # type: ignore[operator]
 
 
+def test_a_second_input_is_never_dropped() -> None:
+    """Errata E17: the published two-argument feedForward ignores its second argument."""
+    x, second, t = np.zeros((4, 5)), np.ones((4, 3)), np.zeros((4, 2))
+    device = NumpyDevice()
+    plain = nn.CNet(input_shape=(5,), layers=[nn.CNeuronDenseOCL(neurons=2)]).build(device)
+    with_second = nn.CNet(
+        input_shape=(5,), second_shape=(3,), layers=[nn.CNeuronConcatenate(neurons=2)]
+    ).build(device)
+    for call in (lambda: plain.feedForward(x, second), lambda: nn.fit(plain, x, t, second=second)):
+        with pytest.raises(nn.ShapeError, match="has no second input"):
+            call()
+    for call in (lambda: with_second.feedForward(x), lambda: nn.fit(with_second, x, t)):
+        with pytest.raises(nn.ShapeError, match="the net has a second input"):
+            call()
+    with pytest.raises(
+        nn.ShapeError, match=r"second inputs have shape \(2,\) a sample, the net takes \(3,\)"
+    ):
+        nn.fit(with_second, x, t, second=np.ones((4, 2)))
+    before = with_second.predict(x, second)
+    assert np.abs(with_second.predict(x, 2 * second) - before).max() > 0
+    nn.fit(with_second, x, t, second=second, epochs=1)
+
+
 def test_wrong_shapes_are_refused() -> None:
     net = small().build(NumpyDevice())
     with pytest.raises(nn.ShapeError, match=r"x has shape \(8, 10, 3\), expected \[n, 10, 2\]"):

@@ -285,7 +285,7 @@ def _check_candles(data: Data, findings: Findings) -> None:
     lowest = np.minimum.reduce([data[name] for name in PRICES])
     zero = (lowest == 0.0) & (data["high"] > 0.0) & (lowest.min() >= 0.0)
     line = data["line"]
-    if bad.mean() > TOO_MANY:
+    if bad.mean() > TOO_MANY and (bad.sum() > 2 or bad.mean() > 0.5):
         raise DataError(
             f"{bad.sum()} of {len(bad)} candles are impossible (high or low inside the body), "
             f"{at_lines(line[bad])}: are the columns in the order you think?",

@@ -207,8 +207,8 @@ def _find_columns(
             found.setdefault(hit[0], []).append((hit[1], column))
     candidates = [column for _, column in found.get("time", [])]
     time = _find_time(names, data, [chosen["time"]] if "time" in chosen else candidates)
-    if "date" in chosen:
-        time = (chosen["date"], chosen["time"]) if "time" in chosen else (chosen["date"],)
+    if "date" in chosen or ("time" in chosen and not time):
+        time = tuple(chosen[role] for role in ("date", "time") if role in chosen)
     if not time:
         raise _not_bars(where, names, data, "no column holds times")
 
@@ -231,16 +231,16 @@ def _find_columns(
         if sum(map(is_number, cells)) < 0.9 * max(len(cells), 1) or (not cells and column >= len(data[0])):
             seen = next((cell for cell in cells if not is_number(cell)), "nothing")
             raise _not_bars(where, names, data, f"{seen!r} in column {column + 1} is no {role} price")
-    ticks, real = (sorted(found.get(role, [])) for role in ("tick_volume", "real_volume"))
-    volumes = [column for _, column in (*ticks, *real) if column not in time]
-    if not names:
-        volumes = [
-            i for i in (roles["close"] + 1, roles["close"] + 2) if i < len(data[0]) and is_number(data[0][i])
-        ]
-    if "volume" in chosen:
-        volumes = [chosen["volume"]]
     if "symbol" in found:
         roles["symbol"] = min(found["symbol"])[1]
+    if "volume" in chosen:
+        volumes = [chosen["volume"]]
+    elif names:
+        ticks, real = (sorted(found.get(role, [])) for role in ("tick_volume", "real_volume"))
+        volumes = [column for _, column in (*ticks, *real) if column not in time]
+    else:
+        after = (roles["close"] + 1, roles["close"] + 2)
+        volumes = [column for column in after if column < len(data[0]) and is_number(data[0][column])]
     return time, roles, tuple(volumes)
 
 
@@ -281,7 +281,10 @@ def _asked_columns(
     known = ("date", "time", *PRICES, "volume")
     chosen = {}
     for role, name in asked.items():
-        column = name if isinstance(name, int) else names.index(name) if name in names else -1
+        if isinstance(name, str):
+            column = names.index(name) if name in names else int(name) if name.isdigit() else -1
+        else:
+            column = name
         if role not in known or not 0 <= column < width:
             raise DataError(
                 f"columns: {role}={name} fits none of {', '.join(names) or f'{width} columns without names'}",
@@ -297,7 +300,7 @@ def _not_bars(where: str, names: Sequence[str], data: Rows, why: str) -> DataErr
     return DataError(
         f"these are not bars: {why}; {seen}",
         where=where,
-        fix="give time, open, high, low and close; name the columns with --columns if they are there",
+        fix="give time, open, high, low, close; if they are there, say where: --columns, --date-format",
     )
 
 

@@ -110,4 +110,4 @@ def _bar(bars: Bars, row: int) -> dict[str, Any]:
 
 
 def _bar_line(bar: dict[str, Any]) -> str:
-    return f"{bar['time']}  " + "  ".join(f"{name} {value:g}" for name, value in list(bar.items())[1:])
+    return f"{bar['time']}  " + "  ".join(f"{name} {value:.10g}" for name, value in list(bar.items())[1:])

@@ -77,11 +77,12 @@ def load_bars(
         table, has_zone, decisions = frame_table(source, columns=columns, date_format=date_format)
         where, guess = "DataFrame", ""
     bars, findings = clean(table, where, tz=tz, utc_offset=utc_offset, has_zone=has_zone, symbol=symbol)
+    in_utc = has_zone or decisions.get("time_format") == "epoch"
+    clock = tz or ("UTC" if in_utc else "as written")
     decisions |= {
         "file": where,
         "order": "newest first" if len(table.time) > 1 and table.time[0] > table.time[-1] else "oldest first",
-        "time_zone": tz
-        or ("UTC" if has_zone else "as written" if utc_offset is None else f"UTC{utc_offset:+g} h"),
+        "time_zone": clock if utc_offset is None else f"UTC{utc_offset:+g} h",
         "warnings": findings.warnings,
     }
     log.info("%s: %s", where, decisions)

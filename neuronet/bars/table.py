@@ -137,7 +137,7 @@ def _parse(
             stamps = stamps + " " + frame[column]
         time, chunk_units = parse_times(stamps, dialect.time_format)
         units += chunk_units
-        chunk = {"time": time}
+        chunk: dict[str, NDArray[Any]] = {"time": time}
         for name, column in numeric.items():
             chunk[name] = parse_numbers(frame[column], form) if cells else frame[column].to_numpy()
         if "symbol" in dialect.columns:

@@ -11,7 +11,10 @@ MESSAGE = b"\nstopping after this batch, then saving; press Ctrl-C again to end 
 
 
 class Interrupt:
-    """While entered, SIGINT and SIGTERM make it return True when called; a second ends it."""
+    """While entered, SIGINT and SIGTERM make it return True when called; a second raises KeyboardInterrupt.
+
+    Further ones are ignored: the program is ending, and nothing may break the removal of a temporary file.
+    """
 
     def __init__(self) -> None:
         self.asked = False
@@ -23,14 +26,22 @@ class Interrupt:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+        if self.asked:
+            self._set(signal.SIG_IGN)
+        else:
+            for number, handler in self._before.items():
+                signal.signal(number, handler)
 
     def __call__(self) -> bool:
         return self.asked
 
+    def _set(self, handler: Any) -> None:
+        for number in self._before:
+            signal.signal(number, handler)
+
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         if self.asked:
+            self._set(signal.SIG_IGN)
             raise KeyboardInterrupt
         self.asked = True
         os.write(2, MESSAGE)  # a stream's write may be what was interrupted

@@ -3,9 +3,9 @@
 //   nx[b,i] = (x[b,i] - mean[i]) * scale[i]      scale = 1 / sqrt(variance + eps)
 //   y[b,i]  = act(gamma[i] * nx[b,i] + beta[i])
 //
-// Statistics come from one of three places: this batch (BatchStatistics, rows > 1), the running
-// statistics after they took in this one sample (RunningStatistics, rows = 1: NeuroNet's form), or the
-// running statistics as they are (BatchScale: evaluation).
+// Statistics come from one of three places: this batch (BatchStatistics, two or more rows), the running
+// statistics after they took in this one sample (RunningStatistics: NeuroNet's form), or the running
+// statistics as they are (BatchScale: evaluation).
 //
 // Used by   ops/batch_norm.py    Checked against   reference/batch_norm.py
 // NeuroNet  BatchFeedForward, CalcHiddenGradientBatch; errata F6-F10
@@ -13,8 +13,8 @@
 
 #define ROWS 8   // of the batch per work-item, where each does the same to its rows
 
-// Mean and scale from the biased variance of this batch. The running ones take it in with weight batch / total, where
-// total is the number of samples so far, at most batch_size; their variance is unbiased.
+// Mean and scale from the biased variance of this batch. The running statistics take it in with weight
+// batch / total, where total is the number of samples so far, at most batch_size; their variance is unbiased.
 // grid: n
 __kernel void BatchStatistics(
     __global const float *x,            // [batch, n]

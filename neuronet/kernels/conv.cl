@@ -233,6 +233,7 @@ __kernel void FeedForwardConvCPU(
 }
 
 #define SPAN 256    // inputs per work-item of the hidden gradient
+#define PANEL 128   // filters whose weights it holds at a time
 
 // group: 1, 1
 // grid: length/256, batch*variables
@@ -245,81 +246,145 @@ __kernel void CalcHiddenGradientConvCPU(
 {
     const int i0 = SPAN * get_global_id(0), i1 = min(i0 + SPAN, length), nv = get_global_id(1);
     const int first = max(0, i0 - window + step) / step, last = min(units - 1, (i1 - 1) / step);
+    float8 panel[PANEL];
     dz += nv * units * window_out;
     w += nv % variables * window_out * window;
     dx += nv * length;
     for (int i = i0; i < i1; ++i)
         dx[i] = 0.0f;
-    for (int u0 = first; u0 <= last; u0 += 4)       // 4 windows, 16 of their taps at a time
-        for (int k = 0; k < window; k += 16) {
-            float8 lo[4], hi[4];
-            int at[4];
-            #pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                lo[j] = hi[j] = 0.0f;
-                at[j] = min(u0 + j, last) * window_out;
-            }
-            for (int f = 0; f < window_out; ++f) {
-                const float8 w_lo = load8(w + f * window + k, window - k);
-                const float8 w_hi = load8(w + f * window + k + 8, window - k - 8);
+    for (int k = 0; k < window; k += 8)
+        for (int f0 = 0; f0 < window_out; f0 += PANEL) {
+            const int filters = min(PANEL, window_out - f0);
+            for (int f = 0; f < filters; ++f)
+                panel[f] = load8(w + (f0 + f) * window + k, window - k);
+            for (int u0 = first; u0 <= last; u0 += 8) {     // 8 windows x 8 of their taps
+                __global const float *row[8];
+                float8 sum[8];
                 #pragma unroll
-                for (int j = 0; j < 4; ++j) {
-                    lo[j] += dz[at[j] + f] * w_lo;
-                    hi[j] += dz[at[j] + f] * w_hi;
+                for (int j = 0; j < 8; ++j) {
+                    row[j] = dz + min(u0 + j, last) * window_out + f0;
+                    sum[j] = 0.0f;
                 }
-            }
-            #pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                if (u0 + j > last) break;
-                float tap[16];
-                vstore8(lo[j], 0, tap);
-                vstore8(hi[j], 1, tap);
-                const int from = (u0 + j) * step + k;
-                const int end = min(min(16, window - k), i1 - from);
-                for (int t = max(0, i0 - from); t < end; ++t)
-                    dx[from + t] += tap[t];
+                for (int f = 0; f < filters; ++f) {
+                    const float8 taps = panel[f];
+                    #pragma unroll
+                    for (int j = 0; j < 8; ++j)
+                        sum[j] += row[j][f] * taps;
+                }
+                for (int j = 0; j < min(8, last + 1 - u0); ++j) {
+                    const int from = (u0 + j) * step + k;
+                    if (from >= i0 && from + 8 <= i1 && k + 8 <= window) {
+                        store8(load8(dx + from, 8) + sum[j], dx + from, 8);
+                        continue;
+                    }
+                    float tap[8];
+                    vstore8(sum[j], 0, tap);
+                    for (int t = max(0, i0 - from); t < min(min(8, window - k), i1 - from); ++t)
+                        dx[from + t] += tap[t];
+                }
             }
         }
 }
 
-// Gradients of 6 filters (those behind the last repeat it) x 16 taps
-static void weight_block(
-    __global const float *x, const int x_sample, const int step, const int taps,
-    __global const float *dz, const int dz_sample, const int window_out, const int last_filter,
-    const int batch, const int units, float8 lo[6], float8 hi[6])
+#define SPREAD 64   // taps per work-item of a weight gradient
+
+// g[r][t] += sum over samples and units of dz[.., r] * x[.., t] for 4 filters x 16 taps
+static void add_taps(__global const float *x, const int x_sample, const int step,
+                     __global const float *dz, const int dz_sample, const int window_out, const int last_filter,
+                     const int samples, const int units, float *g)
 {
-    int at[6];
+    float8 lo[4], hi[4];
+    int at[4];
     #pragma unroll
-    for (int r = 0; r < 6; ++r) {
+    for (int r = 0; r < 4; ++r) {
         at[r] = min(r, last_filter);
-        lo[r] = hi[r] = 0.0f;
+        lo[r] = vload8(0, g + r * SPREAD);
+        hi[r] = vload8(1, g + r * SPREAD);
     }
-    for (int n = 0; n < batch; ++n)
+    for (int n = 0; n < samples; ++n)
         for (int u = 0; u < units; ++u) {
             __global const float *xs = x + n * x_sample + u * step;
             __global const float *ds = dz + n * dz_sample + u * window_out;
-            const float8 x_lo = load8(xs, taps), x_hi = load8(xs + 8, taps - 8);
+            const float8 x_lo = load8(xs, 8), x_hi = load8(xs + 8, 8);
             #pragma unroll
-            for (int r = 0; r < 6; ++r) {
+            for (int r = 0; r < 4; ++r) {
                 lo[r] += ds[at[r]] * x_lo;
                 hi[r] += ds[at[r]] * x_hi;
             }
         }
+    #pragma unroll
+    for (int r = 0; r < 4; ++r) {
+        vstore8(lo[r], 0, g + r * SPREAD);
+        vstore8(hi[r], 1, g + r * SPREAD);
+    }
 }
 
-// Gradient of one filter's bias
-static float bias_gradient(__global const float *dz, const int dz_sample, const int window_out,
-                           const int batch, const int units)
+// The same for 8 filters x 8 taps, with lanes across filters: for windows shorter than 16
+static void add_filters(__global const float *x, const int x_sample, const int step, const int last_tap,
+                        __global const float *dz, const int dz_sample, const int window_out, const int filters,
+                        const int samples, const int units, float *g)
 {
-    float sum = 0.0f;
+    float8 sum[8];
+    int at[8];
+    #pragma unroll
+    for (int t = 0; t < 8; ++t) {
+        at[t] = min(t, last_tap);
+        sum[t] = 0.0f;
+    }
+    for (int n = 0; n < samples; ++n)
+        for (int u = 0; u < units; ++u) {
+            __global const float *xs = x + n * x_sample + u * step;
+            const float8 d = load8(dz + n * dz_sample + u * window_out, filters);
+            #pragma unroll
+            for (int t = 0; t < 8; ++t)
+                sum[t] += xs[at[t]] * d;
+        }
+    for (int t = 0; t < 8; ++t) {
+        float each[8];
+        vstore8(sum[t], 0, each);
+        for (int r = 0; r < 8; ++r)
+            g[r * SPREAD + t] = each[r];
+    }
+}
+
+// Gradients of 8 filters x 64 taps from tap `first` on, at g[r * SPREAD + t]
+static void weight_sums(__global const float *x, const int x_sample, const int step, const int first,
+                        const int window, __global const float *dz, const int dz_sample, const int window_out,
+                        const int filters, const int batch, const int units, float *g)
+{
+    if (window < 16) {
+        for (int k = 0; k < window; k += 8)
+            add_filters(x + k, x_sample, step, window - 1 - k, dz, dz_sample, window_out, filters, batch, units,
+                        g + k);
+        return;
+    }
+    for (int i = 0; i < 8 * SPREAD; ++i)
+        g[i] = 0.0f;
+    const int end = min(first + SPREAD, window), some = max(1, 64 / units);     // samples that fit the L1 cache
+    for (int n = 0; n < batch; n += some)
+        for (int k = first; k < end; k += 16)
+            for (int r = 0; r < filters; r += 4)
+                add_taps(x + n * x_sample + min(k, window - 16), x_sample, step, dz + n * dz_sample + r, dz_sample,
+                         window_out, filters - 1 - r, min(some, batch - n), units, g + r * SPREAD + k - first);
+    const int rest = (end - first) % 16;            // the last block began 16 - rest taps early, to be whole
+    for (int r = 0; rest > 0 && r < filters; ++r)
+        for (int t = end - first - rest; t < end - first; ++t)
+            g[r * SPREAD + t] = g[r * SPREAD + t + 16 - rest];
+}
+
+// Gradients of 8 biases
+static float8 bias_sums(__global const float *dz, const int dz_sample, const int window_out, const int filters,
+                        const int batch, const int units)
+{
+    float8 sum = 0.0f;
     for (int n = 0; n < batch; ++n)
         for (int u = 0; u < units; ++u)
-            sum += dz[n * dz_sample + u * window_out];
+            sum += load8(dz + n * dz_sample + u * window_out, filters);
     return sum;
 }
 
 // group: 1, 1, 1
-// grid: window/64 + 1, window_out/6, variables
+// grid: window/64, window_out/8, variables
 __kernel void WeightGradientConvCPU(
     __global const float *x,    // [batch, variables, length]
     __global const float *dz,   // [batch, variables, units, window_out]
@@ -328,29 +393,25 @@ __kernel void WeightGradientConvCPU(
     const int batch, const int variables, const int length, const int window, const int units,
     const int window_out, const int step)
 {
-    const int first = 64 * get_global_id(0), f = 6 * get_global_id(1), v = get_global_id(2);
-    const int filters = min(6, window_out - f), dz_sample = variables * units * window_out;
+    const int first = SPREAD * get_global_id(0), f = 8 * get_global_id(1), v = get_global_id(2);
+    const int filter = v * window_out + f, filters = min(8, window_out - f), taps = min(SPREAD, window - first);
+    float g[8 * SPREAD];
     x += v * length;
     dz += v * units * window_out + f;
-    if (first >= window) {                          // the last column of the grid: biases
-        for (int r = 0; r < filters; ++r)
-            db[v * window_out + f + r] += bias_gradient(dz + r, dz_sample, window_out, batch, units);
-        return;
-    }
-    for (int k = first; k < min(first + 64, window); k += 16) {
-        float8 lo[6], hi[6];
-        weight_block(x + k, variables * length, step, window - k, dz, dz_sample, window_out, filters - 1,
-                     batch, units, lo, hi);
-        for (int r = 0; r < filters; ++r) {
-            __global float *g = dw + (v * window_out + f + r) * window + k;
-            store8(load8(g, window - k) + lo[r], g, window - k);
-            store8(load8(g + 8, window - k - 8) + hi[r], g + 8, window - k - 8);
+    weight_sums(x, variables * length, step, first, window, dz, variables * units * window_out, window_out,
+                filters, batch, units, g);
+    for (int j = 0; j < filters; ++j)
+        for (int k = 0; k < taps; k += 8) {
+            __global float *to = dw + (filter + j) * window + first + k;
+            store8(load8(to, taps - k) + vload8(0, g + j * SPREAD + k), to, taps - k);
         }
-    }
+    if (first > 0) return;
+    const float8 bias = bias_sums(dz, variables * units * window_out, window_out, filters, batch, units);
+    store8(load8(db + filter, filters) + bias, db + filter, filters);
 }
 
 // group: 1, 1, 1
-// grid: window/64 + 1, window_out/6, variables
+// grid: window/64, window_out/8, variables
 __kernel void UpdateWeightsConvAdamCPU(
     __global const float *x,    // [batch, variables, length]
     __global const float *dz,   // [batch, variables, units, window_out]
@@ -364,27 +425,21 @@ __kernel void UpdateWeightsConvAdamCPU(
     const int batch, const int variables, const int length, const int window, const int units,
     const int window_out, const int step)
 {
-    const int first = 64 * get_global_id(0), f = 6 * get_global_id(1), v = get_global_id(2);
-    const int filters = min(6, window_out - f), dz_sample = variables * units * window_out;
-    const int filter = v * window_out + f;
+    const int first = SPREAD * get_global_id(0), f = 8 * get_global_id(1), v = get_global_id(2);
+    const int filter = v * window_out + f, filters = min(8, window_out - f), taps = min(SPREAD, window - first);
+    float g[8 * SPREAD];
     x += v * length;
     dz += v * units * window_out + f;
-    if (first >= window) {                          // the last column of the grid: biases
-        for (int r = 0; r < filters; ++r)
-            adam(b + filter + r, b_m + filter + r, b_v + filter + r,
-                 bias_gradient(dz + r, dz_sample, window_out, batch, units), hyper);
-        return;
-    }
-    for (int k = first; k < min(first + 64, window); k += 16) {
-        float8 lo[6], hi[6];
-        weight_block(x + k, variables * length, step, window - k, dz, dz_sample, window_out, filters - 1,
-                     batch, units, lo, hi);
-        for (int r = 0; r < filters; ++r) {
-            const int at = (filter + r) * window + k;
-            adam8(w + at, w_m + at, w_v + at, lo[r], window - k, hyper);
-            adam8(w + at + 8, w_m + at + 8, w_v + at + 8, hi[r], window - k - 8, hyper);
+    weight_sums(x, variables * length, step, first, window, dz, variables * units * window_out, window_out,
+                filters, batch, units, g);
+    for (int j = 0; j < filters; ++j)
+        for (int k = 0; k < taps; k += 8) {
+            const int at = (filter + j) * window + first + k;
+            adam8(w + at, w_m + at, w_v + at, vload8(0, g + j * SPREAD + k), taps - k, hyper);
         }
-    }
+    if (first > 0) return;
+    const float8 bias = bias_sums(dz, variables * units * window_out, window_out, filters, batch, units);
+    adam8(b + filter, b_m + filter, b_v + filter, bias, filters, hyper);
 }
 
 // --- GPU -----------------------------------------------------------------------------------------

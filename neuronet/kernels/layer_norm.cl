@@ -1,6 +1,7 @@
 // layer_norm.cl: normalisation of each unit over its own window.
 //
-//   nx[r,k] = (x[r,k] - mean[r]) * scale[r]      scale = 1 / sqrt(variance + eps)      y = gamma[k] * nx + beta[k]
+//   nx[r,k] = (x[r,k] - mean[r]) * scale[r]      scale = 1 / sqrt(variance + eps)
+//   y[r,k]  = gamma[k] * nx[r,k] + beta[k]
 //
 // Rows r are all units of all samples.
 //

@@ -1,9 +1,10 @@
 // rev_in.cl: reversible instance normalisation: each feature of a sample over its own units (time).
 //
-//   y[b,u,f] = gamma[f] * (x[b,u,f] - mean[b,f]) / deviation[b,f] + beta[f]           RevIN
-//   x[b,u,c] = (y[b,u,c] - beta[f]) / gamma[f] * deviation[b,f] + mean[b,f]           RevINDenorm, f = feature + c
+//   RevIN         y[b,u,f] = gamma[f] * (x[b,u,f] - mean[b,f]) / deviation[b,f] + beta[f]
+//   RevINDenorm   x[b,u,c] = (y[b,u,c] - beta[f]) / gamma[f] * deviation[b,f] + mean[b,f]
 //
-// with deviation = sqrt(variance + eps). Kim et al., ICLR 2022, "Reversible Instance Normalization".
+// with deviation = sqrt(variance + eps) over the units, and f = feature + c.
+// Kim et al., ICLR 2022, "Reversible Instance Normalization for Accurate Time-Series Forecasting".
 //
 // Used by   ops/rev_in.py        Checked against   reference/rev_in.py
 // NeuroNet  RevInFeedForward, RevInHiddenGraddient: RevINDenorm; errata F14
@@ -87,7 +88,8 @@ __kernel void RevInNormalizeGradient(
     __global float *dx,                 // [batch, units, window]
     const int units, const int window)
 {
-    const int f = get_global_id(0), first = get_global_id(1) * UNITS, b = get_global_id(2), s = b * window + f;
+    const int f = get_global_id(0), first = get_global_id(1) * UNITS, b = get_global_id(2);
+    const int s = b * window + f;
     const float m = mean[s], inverse = 1.0f / deviation[s], scale = gamma[f] * inverse;
     const float shift = (dmean[s] - scale * sums[2 * b * window + f]) / units;
     const float slope = (ddeviation[s] - scale * sums[(2 * b + 1) * window + f]) * inverse / units;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from neuronet.bars.bars import Bars, stamp
 from neuronet.bars.split import Starts
 from neuronet.bars.windows import window_starts
 from neuronet.device.base import Device
-from neuronet.errors import DataError
+from neuronet.errors import DataError, SpecError
 from neuronet.net import CNet
 from neuronet.storage.hdf5 import read_model
 from neuronet.train.baselines import forecasts
@@ -22,7 +23,9 @@ from neuronet.train.contract import Contract, part_span
 from neuronet.train.fit import predict_source
 from neuronet.train.metrics import class_scores, forecast_scores
 from neuronet.train.prepare import cut, known_rows, make_targets
-from neuronet.train.settings import CLASSES
+from neuronet.train.settings import CLASSES, is_date
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,12 @@ def evaluate(
 ) -> Evaluation:
     """Score the model in a file on the windows that its training never saw.
 
-    test_from  date from which on windows are scored instead; a warning is due where it lies in the training
+    test_from  date from which on windows are scored instead, with a warning if training saw bars after it
 
     Raises DataError when there is no such window.
     """
+    if test_from is not None and not is_date(test_from):
+        raise SpecError(f"{test_from!r} is no date", where="--test-from", fix="write it 2024-01-31")
     file = read_model(model)
     contract = Contract.from_dict(file.bars, str(model))
     net = CNet.from_file(file, device, where=str(model))
@@ -69,6 +74,11 @@ def evaluate(
     settings, begins = contract.settings, contract.test_begins
     if test_from is not None:
         begins = int(np.datetime64(test_from, "ns").astype(np.int64))
+    if begins < contract.test_begins:
+        log.warning(
+            "training and validation used bars up to %s: scores before that are not honest",
+            stamp(contract.test_begins),
+        )
     starts = window_starts(
         bars, history=settings.history, horizon=settings.horizon, max_gap=settings.max_gap_ns
     )

@@ -85,7 +85,7 @@ def _blend_note(one: Evaluation, baseline: str) -> list[str]:
     blend = one.constants["blend"]
     if blend == 0.0:
         return [f"blend       0: the net is no help on the validation part, so the model is {baseline}"]
-    return [f"blend       {blend:.2f} of the net, the rest {baseline}, as far as the validation part supports it"]
+    return [f"blend       {blend:.2f} of the net, the rest {baseline}: what the validation part supports"]
 
 
 def _share(s: dict[str, Any]) -> str:

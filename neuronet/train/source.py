@@ -103,6 +103,12 @@ class Feed:
                 where=where,
                 fix="make the net's input_shape (history, features)",
             )
+        net.check_second(source.second is not None)
+        if source.second is not None and source.second.shape[1:] != net.second_shape:
+            raise ShapeError(
+                f"second inputs have shape {source.second.shape[1:]} a sample, the net takes {net.second_shape}",
+                where=where,
+            )
         self.rows = self._put(source.rows, f"{where} rows")
         self.targets = None
         if source.targets is not None:

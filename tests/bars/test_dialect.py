@@ -177,6 +177,21 @@ def test_undecidable_dates_need_the_option(write: Writer, same: Same) -> None:
     assert read_bars(path, date_format="mdy").time[0] == np.datetime64("2024-01-02", "ns").astype(np.int64)
 
 
+def test_columns_by_name_or_number(bars: Bars, write: Writer, same: Same) -> None:
+    prices = {"open": "a", "high": "b", "low": 4, "close": "5"}
+    path = write(bars, header="when,hour,a,b,c,d,e", time="%d. %b %Y,%Hh%M")
+    with pytest.raises(DataError, match="not bars: no column holds times; the columns are when, hour, a, b"):
+        read_bars(path)
+    options = {"columns": {"date": "when", "time": "hour", "volume": "e", **prices}}
+    same(read_bars(path, date_format="%d. %b %Y %Hh%M", **options), bars)
+    with pytest.raises(
+        DataError, match=r"columns: open=x fits none of when, hour, a, .*\nFix: give names or"
+    ):
+        read_bars(path, columns={"open": "x"})
+    with pytest.raises(DataError, match="columns: bid=a fits none"):
+        read_bars(path, columns={"bid": "a"})
+
+
 def test_undecidable_decimals_need_the_option(bars: Bars, write: Writer) -> None:
     path = write(
         bars,

@@ -45,7 +45,7 @@ def test_d10_a_first_adam_step_has_the_size_of_the_rate(device: Device, exact: D
         hyper = _hyper(d, Adam(lr=1e-2, eps=1e-12))
         w, b = d.array((1, 1, 2)), d.array((1, 1))
         moments = [d.array(a.shape) for a in (w, w, b, b)]
-        x, dz = d.put(np.array([[[1.0, -1.0]]])), d.put(np.full((1, 1, 1, 1), size))
-        conv.update(x, dz, w, b, *moments, hyper, step=2)
+        x, dz = d.put(np.array([[[1.0, -1.0, 1.0]]])), d.put(size * np.array([2.0, 1.0]).reshape(1, 1, 2, 1))
+        conv.update(x, dz, w, b, *moments, hyper, step=1)
         np.testing.assert_allclose(w.read().ravel(), [-1e-2, 1e-2], rtol=1e-3)
         np.testing.assert_allclose(b.read().ravel(), [-1e-2], rtol=1e-3)

@@ -20,5 +20,9 @@ def test_any_history_builds(history: int, task: str) -> None:
 
 def test_settings_reach_the_optimiser_and_the_loss() -> None:
     spec = default_net(Settings(lr=0.5, l2=0.25, clip_norm=2.0, batch=9, task="direction"), 5).spec()
-    assert (spec["optimizer"]["lr"], spec["optimizer"]["l2"], spec["optimizer"]["clip_norm"]) == (0.5, 0.25, 2.0)
+    assert (spec["optimizer"]["lr"], spec["optimizer"]["l2"], spec["optimizer"]["clip_norm"]) == (
+        0.5,
+        0.25,
+        2.0,
+    )
     assert (spec["batch"], spec["loss"]["class"]) == (9, "CrossEntropy")
