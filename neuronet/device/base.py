@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,8 @@ from neuronet.errors import KernelError
 if TYPE_CHECKING:
     from neuronet.device.tape import Tape
 
+log = logging.getLogger(__name__)
+
 
 class Device(ABC):
     """Memory and kernels of one device. ``kind`` is "gpu", "cpu", "accelerator" or "numpy"."""
@@ -28,8 +32,14 @@ class Device(ABC):
 
     def __init__(self) -> None:
         self.profile: Profile | None = Profile() if Profile.wanted() else None
+        if self.profile is not None:
+            atexit.register(self._log_profile, self.profile)
         self.tape: Tape | None = None
         self._kernels: dict[str, Kernel] = {}
+
+    def _log_profile(self, profile: Profile) -> None:
+        if profile.rows():
+            log.warning("time per kernel on %s:\n%s", self.name, profile.table())
 
     # --- arrays ----------------------------------------------------------------------
 

@@ -2,10 +2,20 @@
 //
 //   out[n,u,k] = rows[ starts[step[1]*batch_size + n] + offset + u, k ]
 //
+// A window is one piece of memory, so a work-item copies a few neighbouring values whatever their rows.
 // Used by   ops/gather.py        Checked against   reference/gather.py
 // Windows are never copied on the host: an epoch uploads start indices only.
 
-// grid: features, units, batch
+#define CHUNK 8
+#define COPY_WINDOW                                                                              \
+    const int first = get_global_id(0) * CHUNK, n = get_global_id(1), size = units * features;   \
+    const int start = starts[step[1] * batch_size + n] + offset;                                 \
+    rows += start * features;                                                                    \
+    out += n * size;                                                                             \
+    if (first + CHUNK <= size) vstore8(vload8(0, rows + first), 0, out + first);                 \
+    else for (int i = first; i < size; ++i) out[i] = rows[i];
+
+// grid: units*features/8, batch
 __kernel void GatherWindows(
     __global const float *rows,     // [bars, features]
     __global const int *starts,     // [windows]
@@ -13,12 +23,10 @@ __kernel void GatherWindows(
     __global float *out,            // [batch, units, features]
     const int features, const int units, const int batch_size, const int offset)
 {
-    const int k = get_global_id(0), u = get_global_id(1), n = get_global_id(2);
-    const int start = starts[step[1] * batch_size + n] + offset;
-    out[(n * units + u) * features + k] = rows[(start + u) * features + k];
+    COPY_WINDOW
 }
 
-// grid: features, units, batch
+// grid: units*features/8, batch
 __kernel void GatherClasses(
     __global const int *rows,       // [bars, features]
     __global const int *starts,     // [windows]
@@ -26,7 +34,5 @@ __kernel void GatherClasses(
     __global int *out,              // [batch, units, features]
     const int features, const int units, const int batch_size, const int offset)
 {
-    const int k = get_global_id(0), u = get_global_id(1), n = get_global_id(2);
-    const int start = starts[step[1] * batch_size + n] + offset;
-    out[(n * units + u) * features + k] = rows[(start + u) * features + k];
+    COPY_WINDOW
 }

@@ -58,8 +58,7 @@ __kernel void MatMultGradB(
 
 // --- CPU: a work-item sums 48 x 16 results, 6 x 16 at a time in registers ------------------------
 
-#define ROWS 48
-#define CHUNK 128   // terms per pass: 48 rows and 16 columns of them stay in the L1 cache
+#define CHUNK 256   // terms per pass over a panel; 16 columns of them stay in the L1 cache
 
 typedef float8 __attribute__((aligned(4))) float8_any;   // at any float; vload8 is slow in PoCL 3.0
 
@@ -103,53 +102,57 @@ static float8 gather8(const __global float *p, int stride, int count)
     return v;
 }
 
-// out[r, c] = sum_k a[r*a_row + k*a_k] * b[k*b_k + c*b_col] for up to 48 rows and 16 columns.
-// Parts of a and b are copied first, so that no stride of theirs makes cache lines collide.
-static void block_product(
+// out[r, c] = sum_k a[r*a_row + k*a_k] * b[k*b_k + c*b_col] for rows [first, last) and 16 columns
+static void panel_product(
     __global const float *a, const int a_row, const int a_k,
     __global const float *b, const int b_k, const int b_col,
-    __global float *out, const int out_row, const int rows, const int columns, const int terms)
+    __global float *out, const int out_row, const int first, const int last, const int columns, const int terms)
 {
-    float a_part[ROWS * CHUNK];
-    float8 b_part[2 * CHUNK];
-    const int part_row = a_k == 1 ? CHUNK : 1, part_k = a_k == 1 ? 1 : ROWS;
+    if (last - first == 1 && b_col == 1) {          // NeuroNet's own batch: nothing is used twice
+        float8 lo = 0.0f, hi = 0.0f;
+        for (int k = 0; k < terms; ++k) {
+            const float x = a[first * a_row + k * a_k];
+            lo += x * load8(b + k * b_k, columns);
+            hi += x * load8(b + k * b_k + 8, columns - 8);
+        }
+        store8(lo, out + first * out_row, columns);
+        store8(hi, out + first * out_row + 8, columns - 8);
+        return;
+    }
+    float8 panel[2 * CHUNK];                        // b's part, terms x 16, zeros behind its edge
     for (int k0 = 0; k0 < terms; k0 += CHUNK) {
         const int depth = min(CHUNK, terms - k0);
-        if (a_k == 1)
-            for (int r = 0; r < rows; ++r)
-                for (int k = 0; k < depth; k += 8)
-                    *(float8_any *)(a_part + r * CHUNK + k) = load8(a + r * a_row + k0 + k, depth - k);
-        else
-            for (int k = 0; k < depth; ++k)
-                for (int r = 0; r < rows; r += 8)
-                    *(float8_any *)(a_part + k * ROWS + r) = load8(a + (k0 + k) * a_k + r, rows - r);
         for (int k = 0; k < depth; ++k) {
             __global const float *from = b + (k0 + k) * b_k;
-            b_part[2 * k] = b_col == 1 ? load8(from, columns) : gather8(from, b_col, columns);
-            b_part[2 * k + 1] = b_col == 1 ? load8(from + 8, columns - 8)
-                                           : gather8(from + 8 * b_col, b_col, columns - 8);
+            if (b_col == 1) {
+                panel[2 * k] = load8(from, columns);
+                panel[2 * k + 1] = load8(from + 8, columns - 8);
+            } else {
+                panel[2 * k] = gather8(from, b_col, columns);
+                panel[2 * k + 1] = gather8(from + 8 * b_col, b_col, columns - 8);
+            }
         }
-        for (int r0 = 0; r0 < rows; r0 += 6) {
-            const float *row[6];
+        for (int r0 = first; r0 < last; r0 += 6) {
+            __global const float *row[6];
             float8 lo[6], hi[6];
             #pragma unroll
             for (int r = 0; r < 6; ++r) {
-                const int at = min(r0 + r, rows - 1);
-                row[r] = a_part + at * part_row;
+                const int at = min(r0 + r, last - 1);
+                row[r] = a + at * a_row + k0 * a_k;
                 lo[r] = k0 ? load8(out + at * out_row, columns) : 0.0f;
                 hi[r] = k0 ? load8(out + at * out_row + 8, columns - 8) : 0.0f;
             }
             for (int k = 0; k < depth; ++k) {
-                const float8 b_lo = b_part[2 * k], b_hi = b_part[2 * k + 1];
+                const float8 b_lo = panel[2 * k], b_hi = panel[2 * k + 1];
                 #pragma unroll
                 for (int r = 0; r < 6; ++r) {
-                    lo[r] += row[r][k * part_k] * b_lo;
-                    hi[r] += row[r][k * part_k] * b_hi;
+                    lo[r] += row[r][k * a_k] * b_lo;
+                    hi[r] += row[r][k * a_k] * b_hi;
                 }
             }
             #pragma unroll
             for (int r = 0; r < 6; ++r)
-                if (r0 + r < rows) {
+                if (r0 + r < last) {
                     store8(lo[r], out + (r0 + r) * out_row, columns);
                     store8(hi[r], out + (r0 + r) * out_row + 8, columns - 8);
                 }
@@ -165,9 +168,9 @@ __kernel void MatMultCPU(
     __global float *c,          // [variables, rows, cols]
     const int rows, const int dimension, const int cols)
 {
-    const int first = ROWS * get_global_id(0), col = 16 * get_global_id(1), v = get_global_id(2);
-    block_product(a + (v * rows + first) * dimension, dimension, 1, b + v * dimension * cols + col, cols, 1,
-                  c + (v * rows + first) * cols + col, cols, min(ROWS, rows - first), cols - col, dimension);
+    const int first = 48 * get_global_id(0), col = 16 * get_global_id(1), v = get_global_id(2);
+    panel_product(a + v * rows * dimension, dimension, 1, b + v * dimension * cols + col, cols, 1,
+                  c + v * rows * cols + col, cols, first, min(first + 48, rows), cols - col, dimension);
 }
 
 // group: 1, 1, 1
@@ -178,9 +181,9 @@ __kernel void MatMultGradACPU(
     __global float *da,         // [variables, rows, dimension]
     const int rows, const int dimension, const int cols)
 {
-    const int first = ROWS * get_global_id(0), k = 16 * get_global_id(1), v = get_global_id(2);
-    block_product(dc + (v * rows + first) * cols, cols, 1, b + (v * dimension + k) * cols, 1, cols,
-                  da + (v * rows + first) * dimension + k, dimension, min(ROWS, rows - first), dimension - k, cols);
+    const int first = 48 * get_global_id(0), k = 16 * get_global_id(1), v = get_global_id(2);
+    panel_product(dc + v * rows * cols, cols, 1, b + (v * dimension + k) * cols, 1, cols,
+                  da + v * rows * dimension + k, dimension, first, min(first + 48, rows), dimension - k, cols);
 }
 
 // group: 1, 1, 1
@@ -191,9 +194,9 @@ __kernel void MatMultGradBCPU(
     __global float *db,         // [variables, dimension, cols]
     const int rows, const int dimension, const int cols)
 {
-    const int first = ROWS * get_global_id(0), col = 16 * get_global_id(1), v = get_global_id(2);
-    block_product(a + v * rows * dimension + first, 1, dimension, dc + v * rows * cols + col, cols, 1,
-                  db + (v * dimension + first) * cols + col, cols, min(ROWS, dimension - first), cols - col, rows);
+    const int first = 48 * get_global_id(0), col = 16 * get_global_id(1), v = get_global_id(2);
+    panel_product(a + v * rows * dimension, 1, dimension, dc + v * rows * cols + col, cols, 1,
+                  db + v * dimension * cols + col, cols, first, min(first + 48, dimension), cols - col, rows);
 }
 
 // --- GPU: a work-group sums a tile of 64 x 64 results, 4 x 4 per work-item ------------------------

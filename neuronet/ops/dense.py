@@ -12,7 +12,7 @@ from neuronet.device.array import DeviceArray
 from neuronet.ops.forms import form_for
 
 SHORT = 32  # below this many inputs, a CPU's lanes go across outputs: FeedForwardConvCPU
-MANY = 2**18  # from this many results on, a GPU is busy without splitting sums: FeedForwardConvGPU
+MANY = 2**18  # from this many results on, a GPU's tiles (64 x 64 results a work-group) keep it busy
 
 
 def forward(x: DeviceArray, w: DeviceArray, b: DeviceArray, y: DeviceArray, *, activation: int) -> None:
@@ -30,7 +30,7 @@ def forward(x: DeviceArray, w: DeviceArray, b: DeviceArray, y: DeviceArray, *, a
 def backward_input(dz: DeviceArray, w: DeviceArray, dx: DeviceArray) -> None:
     """dx = dz·w = dL/dx, overwritten, from dz = dL/dz [batch, outputs]."""
     form = form_for(dx.device)
-    if form:
+    if form == "CPU" or (form == "GPU" and dx.size >= MANY):
         a, b, c = (array.view(1, *array.shape) for array in (dz, w, dx))
         dx.device.kernel(f"MatMult{form}")(a=a, b=b, c=c)
     else:
