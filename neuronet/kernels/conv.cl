@@ -72,7 +72,8 @@ __kernel void WeightGradientConv(
     const int window_out, const int step)
 {
     const int k = get_global_id(0), f = get_global_id(1), v = get_global_id(2);
-    const float g = weight_gradient(x, dz, v, f, k, batch, variables, length, window, units, window_out, step);
+    const float g = weight_gradient(x, dz, v, f, k, batch, variables, length, window, units, window_out,
+                                    step);
     const int filter = v * window_out + f;
     if (k < window) dw[filter * window + k] += g;
     else db[filter] += g;
@@ -93,7 +94,8 @@ __kernel void UpdateWeightsConvAdam(
     const int window_out, const int step)
 {
     const int k = get_global_id(0), f = get_global_id(1), v = get_global_id(2);
-    const float g = weight_gradient(x, dz, v, f, k, batch, variables, length, window, units, window_out, step);
+    const float g = weight_gradient(x, dz, v, f, k, batch, variables, length, window, units, window_out,
+                                    step);
     const int filter = v * window_out + f, at = filter * window + k;
     if (k < window) adam(w + at, w_m + at, w_v + at, g, hyper);
     else adam(b + filter, b_m + filter, b_v + filter, g, hyper);
@@ -151,10 +153,10 @@ static float8 activate8(float8 z, int activation)
         case ACT_NONE:    return z;
         case ACT_TANH:    return tanh(z);
         case ACT_LRELU:   return z < 0.0f ? 0.01f * z : z;
-        case ACT_RELU:    return z < 0.0f ? 0.0f : z;
+        case ACT_RELU:    return z < 0.0f ? (float8)0.0f : z;
         case ACT_SIGMOID: {
             const float8 e = exp(-fabs(z));
-            return (z >= 0.0f ? 1.0f : e) / (1.0f + e);
+            return (z >= 0.0f ? (float8)1.0f : e) / (1.0f + e);
         }
     }
     return (float8)(activate(z.s0, activation), activate(z.s1, activation), activate(z.s2, activation),
@@ -290,8 +292,8 @@ __kernel void CalcHiddenGradientConvCPU(
 
 // g[r][t] += sum over samples and units of dz[.., r] * x[.., t] for 4 filters x 16 taps
 static void add_taps(__global const float *x, const int x_sample, const int step,
-                     __global const float *dz, const int dz_sample, const int window_out, const int last_filter,
-                     const int samples, const int units, float *g)
+                     __global const float *dz, const int dz_sample, const int window_out,
+                     const int last_filter, const int samples, const int units, float *g)
 {
     float8 lo[4], hi[4];
     int at[4];
@@ -321,8 +323,8 @@ static void add_taps(__global const float *x, const int x_sample, const int step
 
 // The same for 8 filters x 8 taps, with lanes across filters: for windows shorter than 16
 static void add_filters(__global const float *x, const int x_sample, const int step, const int last_tap,
-                        __global const float *dz, const int dz_sample, const int window_out, const int filters,
-                        const int samples, const int units, float *g)
+                        __global const float *dz, const int dz_sample, const int window_out,
+                        const int filters, const int samples, const int units, float *g)
 {
     float8 sum[8];
     int at[8];
@@ -354,18 +356,20 @@ static void weight_sums(__global const float *x, const int x_sample, const int s
 {
     if (window < 16) {
         for (int k = 0; k < window; k += 8)
-            add_filters(x + k, x_sample, step, window - 1 - k, dz, dz_sample, window_out, filters, batch, units,
-                        g + k);
+            add_filters(x + k, x_sample, step, window - 1 - k, dz, dz_sample, window_out, filters, batch,
+                        units, g + k);
         return;
     }
     for (int i = 0; i < 8 * SPREAD; ++i)
         g[i] = 0.0f;
-    const int end = min(first + SPREAD, window), some = max(1, 64 / units);     // samples that fit the L1 cache
+    const int end = min(first + SPREAD, window);
+    const int some = max(1, 64 / units);            // samples whose rows stay in the L1 cache
     for (int n = 0; n < batch; n += some)
         for (int k = first; k < end; k += 16)
             for (int r = 0; r < filters; r += 4)
-                add_taps(x + n * x_sample + min(k, window - 16), x_sample, step, dz + n * dz_sample + r, dz_sample,
-                         window_out, filters - 1 - r, min(some, batch - n), units, g + r * SPREAD + k - first);
+                add_taps(x + n * x_sample + min(k, window - 16), x_sample, step, dz + n * dz_sample + r,
+                         dz_sample, window_out, filters - 1 - r, min(some, batch - n), units,
+                         g + r * SPREAD + k - first);
     const int rest = (end - first) % 16;            // the last block began 16 - rest taps early, to be whole
     for (int r = 0; rest > 0 && r < filters; ++r)
         for (int t = end - first - rest; t < end - first; ++t)
@@ -373,8 +377,8 @@ static void weight_sums(__global const float *x, const int x_sample, const int s
 }
 
 // Gradients of 8 biases
-static float8 bias_sums(__global const float *dz, const int dz_sample, const int window_out, const int filters,
-                        const int batch, const int units)
+static float8 bias_sums(__global const float *dz, const int dz_sample, const int window_out,
+                        const int filters, const int batch, const int units)
 {
     float8 sum = 0.0f;
     for (int n = 0; n < batch; ++n)
@@ -394,7 +398,8 @@ __kernel void WeightGradientConvCPU(
     const int window_out, const int step)
 {
     const int first = SPREAD * get_global_id(0), f = 8 * get_global_id(1), v = get_global_id(2);
-    const int filter = v * window_out + f, filters = min(8, window_out - f), taps = min(SPREAD, window - first);
+    const int filter = v * window_out + f, filters = min(8, window_out - f);
+    const int taps = min(SPREAD, window - first);
     float g[8 * SPREAD];
     x += v * length;
     dz += v * units * window_out + f;
@@ -426,7 +431,8 @@ __kernel void UpdateWeightsConvAdamCPU(
     const int window_out, const int step)
 {
     const int first = SPREAD * get_global_id(0), f = 8 * get_global_id(1), v = get_global_id(2);
-    const int filter = v * window_out + f, filters = min(8, window_out - f), taps = min(SPREAD, window - first);
+    const int filter = v * window_out + f, filters = min(8, window_out - f);
+    const int taps = min(SPREAD, window - first);
     float g[8 * SPREAD];
     x += v * length;
     dz += v * units * window_out + f;
@@ -544,8 +550,8 @@ __kernel void WeightGradientConvGPU(
 {
     __local float part[16 * 256];
     const int first = 16 * get_group_id(0), v = get_group_id(2);
-    const float g = weight_tile(x, dz, v, first, 16 * get_group_id(1), batch, variables, length, window, units,
-                                window_out, step, part);
+    const float g = weight_tile(x, dz, v, first, 16 * get_group_id(1), batch, variables, length, window,
+                                units, window_out, step, part);
     const int k = get_global_id(0), f = get_global_id(1), filter = v * window_out + f;
     if (f >= window_out) return;
     if (k < window) dw[filter * window + k] += g;
@@ -569,8 +575,8 @@ __kernel void UpdateWeightsConvAdamGPU(
 {
     __local float part[16 * 256];
     const int first = 16 * get_group_id(0), v = get_group_id(2);
-    const float g = weight_tile(x, dz, v, first, 16 * get_group_id(1), batch, variables, length, window, units,
-                                window_out, step, part);
+    const float g = weight_tile(x, dz, v, first, 16 * get_group_id(1), batch, variables, length, window,
+                                units, window_out, step, part);
     const int k = get_global_id(0), f = get_global_id(1), filter = v * window_out + f;
     const int at = filter * window + k;
     if (f >= window_out) return;

@@ -119,10 +119,10 @@ static float8 activate8(float8 z, int activation)
         case ACT_NONE:    return z;
         case ACT_TANH:    return tanh(z);
         case ACT_LRELU:   return z < 0.0f ? 0.01f * z : z;
-        case ACT_RELU:    return z < 0.0f ? 0.0f : z;
+        case ACT_RELU:    return z < 0.0f ? (float8)0.0f : z;
         case ACT_SIGMOID: {
             const float8 e = exp(-fabs(z));
-            return (z >= 0.0f ? 1.0f : e) / (1.0f + e);
+            return (z >= 0.0f ? (float8)1.0f : e) / (1.0f + e);
         }
     }
     return (float8)(activate(z.s0, activation), activate(z.s1, activation), activate(z.s2, activation),

@@ -106,7 +106,8 @@ static float8 gather8(const __global float *p, int stride, int count)
 static void panel_product(
     __global const float *a, const int a_row, const int a_k,
     __global const float *b, const int b_k, const int b_col,
-    __global float *out, const int out_row, const int first, const int last, const int columns, const int terms)
+    __global float *out, const int out_row, const int first, const int last, const int columns,
+    const int terms)
 {
     if (last - first == 1 && b_col == 1) {          // NeuroNet's own batch: nothing is used twice
         float8 lo = 0.0f, hi = 0.0f;
@@ -139,8 +140,8 @@ static void panel_product(
             for (int r = 0; r < 6; ++r) {
                 const int at = min(r0 + r, last - 1);
                 row[r] = a + at * a_row + k0 * a_k;
-                lo[r] = k0 ? load8(out + at * out_row, columns) : 0.0f;
-                hi[r] = k0 ? load8(out + at * out_row + 8, columns - 8) : 0.0f;
+                lo[r] = k0 ? load8(out + at * out_row, columns) : (float8)0.0f;
+                hi[r] = k0 ? load8(out + at * out_row + 8, columns - 8) : (float8)0.0f;
             }
             for (int k = 0; k < depth; ++k) {
                 const float8 b_lo = panel[2 * k], b_hi = panel[2 * k + 1];
@@ -183,7 +184,8 @@ __kernel void MatMultGradACPU(
 {
     const int first = 48 * get_global_id(0), k = 16 * get_global_id(1), v = get_global_id(2);
     panel_product(dc + v * rows * cols, cols, 1, b + (v * dimension + k) * cols, 1, cols,
-                  da + v * rows * dimension + k, dimension, first, min(first + 48, rows), dimension - k, cols);
+                  da + v * rows * dimension + k, dimension, first, min(first + 48, rows), dimension - k,
+                  cols);
 }
 
 // group: 1, 1, 1

@@ -26,15 +26,12 @@ class Guard:
         integers = values is not None and values.dtype.kind in "iu"
         size = int(np.prod(shape))
         step = max(1, self.device.alignment // 4)
-        whole = self.device.array(
-            (GUARD + -(-size // step) * step + GUARD,), np.int32 if integers else None, name=name
-        )
-        whole.fill(MARK)
+        padded = -(-size // step) * step
+        dtype = np.dtype(np.int32) if integers else self.device.dtype
+        host = np.full(GUARD + padded + GUARD, MARK, dtype)
+        host[GUARD : GUARD + size] = np.nan if values is None else values.ravel()
+        whole = self.device.array(host.shape, dtype, name=name).write(host)
         inner = whole.part(GUARD, shape, name)
-        if values is None:
-            inner.write(np.full(shape, np.nan))
-        else:
-            inner.write(values)
         self._owned.append((whole, inner))
         return inner
 

@@ -1,41 +1,47 @@
-"""Files of bars and one trained model, made by the commands themselves."""
+"""Fixtures: ``run`` calls the command line in this process, on NumPy; ``python`` in a process of its own."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
+import click.testing
 import pytest
-from click.testing import CliRunner
 
-from neuronet.bars.bars import PRICES
-from neuronet.bars.synthetic import random_walk, write_mt5
+import neuronet
 from neuronet.cli import main
 
-SETTINGS = {"history": 24, "horizon": 4, "epochs": 2, "batch": 50, "lr": 0.003, "device": "numpy"}
-SMALL = [text for name, value in SETTINGS.items() for text in (f"--{name}", str(value))]
+ROOT = Path(neuronet.__file__).parents[1]
+Run = Callable[..., click.testing.Result]
+Python = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture(scope="session")
-def small() -> list[str]:
-    """Options of a small training."""
-    return SMALL
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """``run("info", path)``: the result with its exit_code, stdout and stderr."""
+    monkeypatch.setenv("NEURONET_DEVICE", "numpy")
+    return lambda *arguments: click.testing.CliRunner().invoke(main, [str(a) for a in arguments])
 
 
-@pytest.fixture(scope="session")
-def bars_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An export of MetaTrader 5 with a wave of 24 bars in it, which can be learned."""
-    walk = random_walk(900, seed=3)
-    wave = np.exp(0.01 * np.sin(2.0 * np.pi * np.arange(900) / 24.0))
-    path = tmp_path_factory.mktemp("bars") / "WAVE_H1 ü.csv"
-    write_mt5(replace(walk, **{name: getattr(walk, name) * wave for name in PRICES}), path)
-    return path
+@pytest.fixture
+def python() -> Python:
+    """``python("-m", "neuronet", "devices", NAME="value")``: a finished process; output decoded leniently."""
 
+    def start(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {
+            k: v for k, v in os.environ.items() if k not in ("NEURONET_DEVICE", "PYTHONIOENCODING")
+        }
+        return subprocess.run(
+            [sys.executable, *arguments],
+            env=environment | {"PYTHONPATH": str(ROOT)} | variables,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=100,
+            check=False,
+        )
 
-@pytest.fixture(scope="session")
-def model_file(tmp_path_factory: pytest.TempPathFactory, bars_file: Path) -> Path:
-    path = tmp_path_factory.mktemp("model") / "model.h5"
-    result = CliRunner().invoke(main, ["train", str(bars_file), "-o", str(path), *SMALL])
-    assert result.exit_code == 0, result.output
-    return path
+    return start

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -170,11 +172,12 @@ def test_an_exploding_loss_ends_with_1_and_keeps_the_file(
 # --- Ctrl-C ------------------------------------------------------------------------------------------
 
 
-def start(bars: Path, output: Path, *extra: object) -> subprocess.Popen[str]:
-    """A training in a process of its own that is well into its first epochs."""
-    arguments = ["train", bars, "-o", output, "--device", "numpy", "--history", 24, "--epochs", 100_000]
+@contextmanager
+def training(bars: Path, output: Path) -> Iterator[subprocess.Popen[str]]:
+    """A training in a process of its own, after its first epoch and long before its last."""
+    arguments = ["train", bars, "-o", output, "--device", "numpy", "--history", 24, "--batch", 1]
     process = subprocess.Popen(
-        [sys.executable, "-m", "neuronet", *map(str, arguments), "--patience", "100000", *map(str, extra)],
+        [sys.executable, "-m", "neuronet", *map(str, arguments), "--epochs", "10000", "--patience", "9999"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -184,7 +187,11 @@ def start(bars: Path, output: Path, *extra: object) -> subprocess.Popen[str]:
     deadline = time.monotonic() + 60
     while not output.exists() and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.05)
-    return process
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
@@ -193,9 +200,9 @@ def test_a_signal_saves_and_says_how_to_go_on(
     bars_file: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     path = tmp_path / "m 1.h5"
-    process = start(bars_file, path)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    with training(bars_file, path) as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert out == ""
     assert "stopping after this batch" in err
@@ -213,11 +220,11 @@ def test_a_signal_saves_and_says_how_to_go_on(
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 def test_many_signals_never_harm_the_file(bars_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
-    process = start(bars_file, path)
-    for _ in range(5):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.01)
-    _, err = process.communicate(timeout=60)
+    with training(bars_file, path) as process:
+        for _ in range(5):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.01)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert read_model(path).training["epoch"] >= 1

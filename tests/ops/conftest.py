@@ -1,4 +1,4 @@
-"""Under Oclgrind (tests/oclgrind.sh) a fill is a write: version 21.10 takes filled memory for uninitialised."""
+"""Under Oclgrind (tests/oclgrind.sh) a fill is a write: 21.10 takes filled memory for uninitialised."""
 
 from __future__ import annotations
 

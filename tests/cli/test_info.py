@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from neuronet.device.numpy import NumpyDevice
+from neuronet.layers.conv import CNeuronConvOCL
+from neuronet.layers.dense import CNeuronDenseOCL
+from neuronet.net import CNet
+from neuronet.storage.hdf5 import write_model
+from neuronet.train.checkpoint import to_file
+from neuronet.train.fit import fit
+
+BARS = {
+    "features": ["open", "close"],
+    "scaler": {"mean": [0.25, 1.5], "scale": [1.0, 2.0]},
+    "history": 24,
+    "symbol": "ÄÖ/€",
+    "missing": float("nan"),
+}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    layers = [CNeuronConvOCL(window=6, step=3, window_out=4), CNeuronDenseOCL(neurons=5)]
+    net = CNet(input_shape=(24, 3), layers=layers, batch=8).build(NumpyDevice(), seed=0)
+    rng = np.random.default_rng(0)
+    x, target = rng.standard_normal((20, 24, 3)), rng.standard_normal((20, 5))
+    state = fit(net, x, target, epochs=2, validation=(x, target), seed=7)
+    path = tmp_path / "модель.h5"
+    write_model(path, to_file(net, state, BARS))
+    return path
+
+
+def test_layers_shapes_and_parameters_are_listed(run: Any, model: Path) -> None:
+    result = run("info", model)
+    assert result.exit_code == 0
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert lines[0] == ["#", "layer", "output", "parameters"]
+    assert lines[1] == ["input", "[24,", "3]", "0"]
+    assert lines[2][:2] == ["0", "CNeuronConvOCL(window=6,"]
+    assert lines[2][-3:] == ["[23,", "4]", "28"]  # 4 filters of 6 weights and a bias
+    assert lines[3][-2:] == ["[5]", "465"]  # 92 inputs and a bias, five times
+    assert lines[4] == ["all", "493"]
+    for words in (
+        "loss Mse",
+        "steps trained 6",
+        "features open, close",
+        "scaler.mean 0.25, 1.5",
+        "history 24",
+        "symbol ÄÖ/€",
+        "seed 7",
+        "best_epoch 2",
+        "stopped epochs",
+        "last epoch.epoch 2",
+        "format 1",
+        "written by neuronet 0.1.0",
+    ):
+        assert words.split() in lines, words
+
+
+def test_json_holds_all_of_it(run: Any, model: Path) -> None:
+    result = run("info", model, "--json")
+    assert result.exit_code == 0
+    assert result.stdout.isascii()
+    found = json.loads(result.stdout)
+    assert [layer["parameters"] for layer in found["net"]["layers"]] == [28, 465]
+    assert [layer["output_shape"] for layer in found["net"]["layers"]] == [[23, 4], [5]]
+    assert found["net"]["layers"][0]["class"] == "CNeuronConvOCL"
+    assert (found["net"]["parameters"], found["net"]["steps"]) == (493, 6)
+    assert found["bars"] == BARS | {"missing": None}  # JSON has no NaN
+    assert len(found["training"]["history"]) == 2
+    assert found["training"]["seed"] == 7
+
+
+def test_it_needs_no_opencl(python: Any, model: Path) -> None:
+    code = "import sys; sys.modules['pyopencl'] = None; from neuronet.cli import main; main()"
+    done = python("-c", code, "info", str(model))
+    assert done.returncode == 0, done.stderr
+    assert "493" in done.stdout
+    assert done.stderr == ""
+
+
+def test_what_is_no_model_ends_with_2_and_a_fix(run: Any, model: Path) -> None:
+    damaged = bytearray(model.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    model.write_bytes(damaged)
+    for path in (model, model.with_name("missing.h5")):
+        result = run("info", path)
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"error: {path}: ")
+        assert "\nFix: " in result.stderr
