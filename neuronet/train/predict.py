@@ -51,9 +51,7 @@ class Predictions:
         blocks = [",".join(["time", "close", *self.columns]) + "\n"]
         for begin in range(0, len(self), LINES_AT_ONCE):
             part = slice(begin, begin + LINES_AT_ONCE)
-            clock = np.char.replace(
-                self.time[part].view("datetime64[ns]").astype("datetime64[s]").astype(str), "T", " "
-            )
+            clock = [stamp(time) for time in self.time[part]]
             values = [
                 np.char.mod("%.8g", c[part]) if c.dtype.kind == "f" else c[part]
                 for c in self.columns.values()

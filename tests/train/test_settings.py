@@ -26,7 +26,7 @@ def test_max_gap_units(text: str, seconds: int) -> None:
 
 
 def test_outputs_and_loss_follow_the_task() -> None:
-    assert (Settings(horizon=7).outputs, Settings().loss) == (7, "mse")
+    assert (Settings(horizon=7).outputs, Settings().loss) == (7, "huber")
     assert (Settings(task="direction").outputs, Settings(task="direction").loss) == (3, "cross_entropy")
 
 
