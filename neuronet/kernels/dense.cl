@@ -211,7 +211,7 @@ __kernel void FeedForwardCPU(
 {
     const int n = 4 * get_global_id(1), first = 16 * get_global_id(0);
     const int rows = min(4, batch - n), count = min(16, outputs - first);
-    float z[4 * 16];
+    float z[4 * 16] = {0.0f};   // all, for vectors reach behind the last output
     x += n * inputs;
     w += first * inputs;
     for (int o = 0; o < count; o += 4)

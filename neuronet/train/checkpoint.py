@@ -17,8 +17,8 @@ LAST = "training/last/"
 
 
 def to_file(net: CNet, state: TrainingState, bars: dict[str, Any]) -> ModelFile:
-    """What to save: the best weights as the model, the net's present ones for resuming."""
-    latest = net.arrays()
+    """What to save: the best weights as the model, the latest ones for resuming."""
+    latest = state.last or net.arrays()
     best = state.best or latest
     arrays = dict(best)
     if state.best:

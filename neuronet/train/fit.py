@@ -63,7 +63,7 @@ def fit(
         net.set_arrays(state.best)
         best.take()
         net.set_arrays(latest)
-    state.stopped = ""
+    state.stopped, state.last = "", {}
     net.optimizer.restart()
 
     while not state.stopped:
@@ -88,6 +88,7 @@ def fit(
             state.stopped = "patience"
         if on_epoch is not None:
             on_epoch(state)
+    state.last = net.arrays()
     best.restore()
     net.TrainMode(False)
     return state

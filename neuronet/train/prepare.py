@@ -73,6 +73,12 @@ def prepare(bars: Bars, settings: Settings) -> Prepared:
         test_from=settings.test_from,
     )
     first, end = int(split.train[0]), int(split.train[-1]) + settings.history
+    if not np.ptp(values[first:end], axis=0).any():
+        raise DataError(
+            f"nothing to learn from: all {len(names)} features are constant in the training part",
+            where=bars.symbol or "bars",
+            fix="give bars that move there, or other --features",
+        )
     features = Scaler.fit(values[first:end], names)
     target = _check_and_scale(targets[split.train + settings.history - 1], bars)
     return Prepared(settings, bars, _scaled(values, features, bars), targets, split, features, target)

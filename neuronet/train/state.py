@@ -13,6 +13,7 @@ from neuronet.net import CNet
 from neuronet.ops import elementwise
 
 Arrays = dict[str, NDArray[Any]]
+_ARRAYS = {"best", "last"}  # fields that a file keeps as arrays
 
 
 @dataclass
@@ -25,6 +26,7 @@ class TrainingState:
     best_epoch     epoch of the best validation loss, 0 before the first
     stopped        "epochs", "patience" or "interrupted"; "" while it runs
     best           arrays of the best epoch, in the paths of ``CNet.arrays``
+    last           arrays after the last epoch, once training has ended and the net holds the best
     """
 
     seed: int = 0
@@ -36,14 +38,15 @@ class TrainingState:
     best_score: float | None = None
     stopped: str = ""
     best: Arrays = field(default_factory=dict)
+    last: Arrays = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """Everything but the arrays, as JSON data."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "best"}
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _ARRAYS}
 
     @staticmethod
     def from_document(document: dict[str, Any], best: Arrays) -> TrainingState:
-        known = {f.name for f in dataclasses.fields(TrainingState)} - {"best"}
+        known = {f.name for f in dataclasses.fields(TrainingState)} - _ARRAYS
         return TrainingState(**{k: v for k, v in document.items() if k in known}, best=best)
 
     @property

@@ -19,6 +19,7 @@ ROWS = RNG.standard_normal((150, 3)).astype(np.float32)
 TARGETS = np.stack([ROWS[:, 0] * 0.5, ROWS[:, 1] - ROWS[:, 2]], axis=1).astype(np.float32)
 STARTS = np.arange(0, 140)
 TRAIN = Source.windows(ROWS, TARGETS, STARTS[:101], 4)
+TOTAL = 12  # epochs of the trainings that are resumed
 VALID = Source.windows(ROWS, TARGETS, STARTS[110:], 4)
 
 
@@ -86,29 +87,23 @@ def test_best_weights_are_kept_and_patience_ends(device: Device) -> None:
 
 @pytest.mark.parametrize("at_batch", [None, 3], ids=["between epochs", "within an epoch"])
 def test_resumed_training_gives_the_same_bits(device: Device, tmp_path: Path, at_batch: int | None) -> None:
-    whole = make_net(device)
-    expected = fit(whole, TRAIN, epochs=6, validation=VALID, patience=None, seed=9)
+    whole = make_net(device, optimizer=nn.Adam(lr=0.1))
+    expected = fit(whole, TRAIN, epochs=TOTAL, validation=VALID, patience=None, seed=9)
 
-    net = make_net(device)
+    net = make_net(device, optimizer=nn.Adam(lr=0.1))
     if at_batch is None:
-        state = fit(net, TRAIN, epochs=3, validation=VALID, patience=None, seed=9)
-        latest = make_net(device)  # fit leaves the best weights in the net; a checkpoint is taken in on_epoch
-        fit(
-            latest,
-            TRAIN,
-            epochs=3,
-            validation=VALID,
-            patience=None,
-            seed=9,
-            on_epoch=lambda s: write_model(tmp_path / "m.h5", checkpoint.to_file(latest, s, {})),
-        )
+        scores = [row["validation"] for row in expected.history]
+        first = next(e for e in range(2, TOTAL) if np.argmin(scores[:e]) < e - 1)  # the last is not the best
+        state = fit(net, TRAIN, epochs=first, validation=VALID, patience=None, seed=9)
+        assert state.best_epoch < first
+        write_model(tmp_path / "m.h5", checkpoint.to_file(net, state, {}))
     else:
         state = interrupted(net, after_epochs=2, after_batches=at_batch)
         assert (state.stopped, state.epoch, state.batch) == ("interrupted", 2, at_batch)
         write_model(tmp_path / "m.h5", checkpoint.to_file(net, state, {}))
 
     resumed, state = checkpoint.from_file(read_model(tmp_path / "m.h5"), device)
-    state = fit(resumed, TRAIN, epochs=6, validation=VALID, patience=None, state=state)
+    state = fit(resumed, TRAIN, epochs=TOTAL, validation=VALID, patience=None, state=state)
     np.testing.assert_array_equal(weights(whole), weights(resumed))
     assert [r["loss"] for r in state.history] == [r["loss"] for r in expected.history]
     assert [r["validation"] for r in state.history] == [r["validation"] for r in expected.history]
@@ -129,7 +124,9 @@ def interrupted(net: nn.CNet, *, after_epochs: int, after_batches: int) -> Train
     answers = asks()
     saved, module.SYNC_SECONDS = module.SYNC_SECONDS, 0.0
     try:
-        return fit(net, TRAIN, epochs=6, validation=VALID, patience=None, seed=9, stop=lambda: next(answers))
+        return fit(
+            net, TRAIN, epochs=TOTAL, validation=VALID, patience=None, seed=9, stop=lambda: next(answers)
+        )
     finally:
         module.SYNC_SECONDS = saved
 

@@ -97,6 +97,13 @@ def test_nothing_to_learn_in_the_training_part(bars: Bars, small: Small) -> None
         prepare(flat(bars, 0, 900), small())
 
 
+def test_nothing_to_learn_from_where_all_features_stand_still(bars: Bars, small: Small) -> None:
+    end = prepare(bars, small()).split.train[-1] + 24  # rows of the last training window, not its targets
+    still = flat(replace(bars, volume=np.ones(len(bars))), 0, int(end) + 1)
+    with pytest.raises(DataError, match="all 5 features are constant in the training part"):
+        prepare(still, small())
+
+
 @pytest.mark.parametrize("count", [1, 8])
 def test_too_few_bars_is_a_sentence(count: int, small: Small) -> None:
     with pytest.raises(DataError, match=r"need|leaves no bar|too few"):
