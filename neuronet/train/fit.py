@@ -88,6 +88,9 @@ def fit(
             state.stopped = "patience"
         if on_epoch is not None:
             on_epoch(state)
+        if not state.stopped and stop is not None and stop():  # also where an epoch is too short to be asked
+            state.stopped = "interrupted"
+            return state
     state.last = net.arrays()
     best.restore()
     net.TrainMode(False)

@@ -1,4 +1,7 @@
-"""Fixtures: ``run`` calls the command line in this process, on NumPy; ``python`` in a process of its own."""
+"""Fixtures: ``run`` calls the command line in this process, on NumPy; ``python`` in a process of its own.
+
+``bars_file`` and ``model_file`` are bars and a trained model that several commands read.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,23 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import click.testing
+import numpy as np
 import pytest
 
 import neuronet
+from neuronet.bars.bars import PRICES
+from neuronet.bars.synthetic import random_walk, write_mt5
 from neuronet.cli import main
 
 ROOT = Path(neuronet.__file__).parents[1]
 Run = Callable[..., click.testing.Result]
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
+SETTINGS = {"history": 24, "horizon": 4, "epochs": 2, "batch": 50, "lr": 0.003, "device": "numpy"}
+SMALL = [text for name, value in SETTINGS.items() for text in (f"--{name}", str(value))]
 
 
 @pytest.fixture
@@ -45,3 +54,27 @@ def python() -> Python:
         )
 
     return start
+
+
+@pytest.fixture(scope="session")
+def small() -> list[str]:
+    """Options of a small training."""
+    return SMALL
+
+
+@pytest.fixture(scope="session")
+def bars_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An export of MetaTrader 5 with a wave of 24 bars in it, which can be learned."""
+    walk = random_walk(900, seed=3)
+    wave = np.exp(0.01 * np.sin(2.0 * np.pi * np.arange(900) / 24.0))
+    path = tmp_path_factory.mktemp("bars") / "WAVE_H1 ü.csv"
+    write_mt5(replace(walk, **{name: getattr(walk, name) * wave for name in PRICES}), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def model_file(tmp_path_factory: pytest.TempPathFactory, bars_file: Path) -> Path:
+    path = tmp_path_factory.mktemp("model") / "model.h5"
+    result = click.testing.CliRunner().invoke(main, ["train", str(bars_file), "-o", str(path), *SMALL])
+    assert result.exit_code == 0, result.output
+    return path

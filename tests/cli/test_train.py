@@ -161,7 +161,7 @@ def test_an_exploding_loss_ends_with_1_and_keeps_the_file(
 ) -> None:
     path, config = tmp_path / "m.h5", tmp_path / "net.toml"
     path.write_bytes(model_file.read_bytes())
-    config.write_text('[optimizer]\nclass = "SGD"\nlr = 1e9\n', encoding="utf-8")
+    config.write_text('loss = "mse"\n[optimizer]\nclass = "SGD"\nlr = 1e9\n', encoding="utf-8")
     with np.errstate(all="ignore"):
         result = run("train", bars_file, "-o", path, "--config", config, "--device", "numpy", "--history", 24)
     assert result.exit_code == 1, result.output

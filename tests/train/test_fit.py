@@ -131,6 +131,24 @@ def interrupted(net: nn.CNet, *, after_epochs: int, after_batches: int) -> Train
         module.SYNC_SECONDS = saved
 
 
+def test_stop_is_asked_after_every_epoch_too(device: Device) -> None:
+    """Epochs of 7 small batches are shorter than the time between two looks at the clock."""
+    asked: list[int] = []
+    state = fit(
+        make_net(device),
+        TRAIN,
+        epochs=500,
+        stop=lambda: len(asked) >= 3,
+        on_epoch=lambda s: asked.append(s.epoch),
+    )
+    assert (state.stopped, state.epoch, state.batch) == ("interrupted", 3, 0)
+
+
+def test_an_overflow_on_numpy_is_no_warning() -> None:
+    with pytest.raises(nn.TrainingError, match="the loss is not finite"):
+        fit(make_net(nn.NumpyDevice(), optimizer=nn.SGD(lr=1e30)), TRAIN, epochs=2)
+
+
 def test_a_loss_that_is_not_finite_names_the_layer_and_keeps_the_weights(device: Device) -> None:
     net = make_net(device, optimizer=nn.SGD(lr=1e30))
     with pytest.raises(nn.TrainingError, match=r"not finite in epoch 1, batch [23]: .*layer [01]"):

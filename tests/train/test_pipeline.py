@@ -53,6 +53,18 @@ def test_two_and_two_epochs_are_four(bars: Bars, small: Small, tmp_path: Path) -
     assert read_model(whole).bars["scores"] == read_model(parts).bars["scores"]
 
 
+def test_resuming_goes_on_from_the_last_weights_not_the_best(
+    bars: Bars, small: Small, tmp_path: Path
+) -> None:
+    whole, parts = tmp_path / "whole.h5", tmp_path / "parts.h5"
+    walk, slow = random_walk(900, seed=1), {"patience": 99, "lr": 0.03}
+    train(walk, whole, small(epochs=8, **slow), device=NumpyDevice())
+    first = train(walk, parts, small(epochs=6, **slow), device=NumpyDevice())
+    assert first.state.best_epoch < 6
+    train(walk, parts, small(epochs=8, **slow), device=NumpyDevice(), resume=True)
+    assert arrays(whole) == arrays(parts)
+
+
 def test_stopped_within_an_epoch_and_resumed(
     bars: Bars, small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,7 +164,8 @@ def test_a_loss_that_explodes_keeps_the_last_good_file(
 ) -> None:
     path = tmp_path / "m.h5"
     path.write_bytes(trained[0].read_bytes())
-    net = {"layers": [{"class": "CNeuronDenseOCL", "neurons": 4}], "optimizer": {"class": "SGD", "lr": 1e6}}
+    layers = [{"class": "CNeuronDenseOCL", "neurons": 4}]
+    net = {"layers": layers, "loss": "mse", "optimizer": {"class": "SGD", "lr": 1e6}}
     with np.errstate(all="ignore"), pytest.raises(TrainingError, match=r"not finite in epoch \d+, batch \d+"):
         train(bars, path, small(), net=net, device=NumpyDevice())
     assert path.read_bytes() == trained[0].read_bytes()
