@@ -115,7 +115,7 @@ def interrupted(net: nn.CNet, *, after_epochs: int, after_batches: int) -> Train
     import neuronet.train.fit as module
 
     def asks() -> Iterator[bool]:
-        for _ in range(after_epochs * 6):  # 7 batches an epoch, the last is never asked
+        for _ in range(after_epochs * 7):  # after each of 7 batches; after the last, once validation is done
             yield False
         for _ in range(after_batches - 1):
             yield False
