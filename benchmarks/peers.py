@@ -6,8 +6,9 @@ W1  dense 1080-128-128-2, a whole training step (forward, loss, backward, Adam),
 MM  matrix product n x n x n in float32
 
 Peers: NumPy (matrix product), PyTorch (eager; on CUDA also a captured graph) and JAX (jit), where installed;
-a missing one is noted. Medians of ``--runs`` rounds; a round takes ours and each peer's time in turn,
-each the mean of enough calls to last 20 ms.
+a missing one is noted. Each contender lives in a process of its own, because thread pools of several
+frameworks in one process disturb each other. They are measured in turn, A B A B; medians of ``--runs``
+rounds, each the mean of enough calls to last 20 ms.
 """
 
 from __future__ import annotations
@@ -15,18 +16,20 @@ from __future__ import annotations
 import argparse
 import datetime
 import itertools
+import multiprocessing
 import os
 import platform
 import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import neuronet as nn
-from neuronet.device.base import Device
 from neuronet.ops import matmul
 
 SIZES, LR = (1080, 128, 128, 2), 1e-3
@@ -40,9 +43,9 @@ class Contender:
 
     def __init__(self, name: str, call: Step, wait: Step, result: Callable[[], np.ndarray]) -> None:
         self.name, self.call, self.wait, self.result = name, call, wait, result
-        self.times: list[float] = []
 
-    def measure(self) -> None:
+    def measure(self) -> float:
+        """Seconds of one call, from enough calls to last 20 ms."""
         count = 1
         while True:
             start = time.perf_counter()
@@ -51,8 +54,7 @@ class Contender:
             self.wait()
             seconds = time.perf_counter() - start
             if seconds > 0.02 or count >= 4096:
-                self.times.append(seconds / count)
-                return
+                return seconds / count
             count *= 2
 
 
@@ -77,8 +79,9 @@ def data(batch: int) -> tuple[np.ndarray, np.ndarray]:
 # --- W1: a dense training step -------------------------------------------------------------
 
 
-def dense_ours(device: Device, batch: int) -> Contender:
+def dense_ours(spec: str | None, batch: int) -> Contender:
     """The step that ``fit`` replays: data resident, one tape."""
+    device = nn.find_device(spec)
     from neuronet.ops import step as step_op
     from neuronet.optim.base import RATES
     from neuronet.train.source import Feed
@@ -192,7 +195,8 @@ def dense_jax(batch: int) -> Contender:
 # --- MM: matrix product --------------------------------------------------------------------
 
 
-def product_ours(device: Device, n: int) -> Contender:
+def product_ours(spec: str | None, n: int) -> Contender:
+    device = nn.find_device(spec)
     a, b = operands(n)
     da, db, dc = (
         device.put(a[None]),
@@ -232,34 +236,73 @@ def operands(n: int) -> tuple[np.ndarray, np.ndarray]:
 # --- running -------------------------------------------------------------------------------
 
 
+class Worker:
+    """A contender in its own process; it sleeps while the others are measured."""
+
+    def __init__(self, make: Callable[[], Contender]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, other = context.Pipe()
+        self._process = context.Process(target=_serve, args=(other, make), daemon=True)
+        self._process.start()
+        self.times: list[float] = []
+        self.name, self.result = self._answer()
+
+    def _answer(self) -> Any:
+        answer = self._pipe.recv()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def measure(self) -> float:
+        time.sleep(0.05)  # let the threads of the one before fall asleep
+        self._pipe.send("measure")
+        seconds: float = self._answer()
+        return seconds
+
+    def close(self) -> None:
+        self._pipe.send("stop")
+        self._process.join()
+
+
+def _serve(pipe: Any, make: Callable[[], Contender]) -> None:
+    try:
+        contender = make()
+        contender.call()
+        contender.wait()
+        pipe.send((contender.name, contender.result()))
+        while pipe.recv() == "measure":
+            pipe.send(contender.measure())
+    except ImportError as error:
+        pipe.send(ImportError(error.name))
+    except Exception as error:
+        pipe.send(RuntimeError(repr(error)))
+
+
 def race(title: str, makers: list[Callable[[], Contender]], runs: int, rtol: float) -> list[str]:
     """Rows of the table: our median, and each peer's with ratio peer / ours."""
-    contenders, notes = [], []
+    workers, notes = [], []
     for make in makers:
         try:
-            contenders.append(make())
+            workers.append(Worker(make))
         except ImportError as error:
-            notes.append(f"| {title} | not installed: {error.name} | | | |")
-    for c in contenders:
-        c.call()
-        c.wait()
-    first = contenders[0].result()
-    for c in contenders[1:]:
-        if "graph" not in c.name:  # capturing a graph trains a few steps
-            np.testing.assert_allclose(c.result(), first, rtol=rtol, atol=rtol * np.abs(first).max())
-    for c in contenders:  # warm up clocks and caches
-        c.measure()
-        c.times.clear()
+            notes.append(f"| {title} | not installed: {error} | | | |")
+    first = workers[0].result
+    for w in workers[1:]:
+        if "graph" not in w.name:  # capturing a graph trains a few steps
+            np.testing.assert_allclose(w.result, first, rtol=rtol, atol=rtol * np.abs(first).max())
+    for _ in range(3):  # warm up clocks and caches
+        for w in workers:
+            w.measure()
     for _ in range(runs):
-        for c in contenders:
-            c.measure()
-    ours = statistics.median(contenders[0].times)
-    rows = []
-    for c in contenders:
-        median = statistics.median(c.times)
-        spread = f"{1e6 * min(c.times):,.0f}-{1e6 * max(c.times):,.0f}"
-        ratio = "" if c is contenders[0] else f"{median / ours:.2f}"
-        rows.append(f"| {title} | {c.name} | {1e6 * median:,.0f} | {spread} | {ratio} |")
+        for w in workers:
+            w.times.append(w.measure())
+    ours, rows = statistics.median(workers[0].times), []
+    for w in workers:
+        median = statistics.median(w.times)
+        spread = f"{1e6 * min(w.times):,.0f}-{1e6 * max(w.times):,.0f}"
+        ratio = "" if w is workers[0] else f"{median / ours:.2f}"
+        rows.append(f"| {title} | {w.name} | {1e6 * median:,.0f} | {spread} | {ratio} |")
+        w.close()
     return rows + notes
 
 
@@ -272,22 +315,22 @@ def main() -> None:
     parser.add_argument("--sizes", default="512,1024,2048")
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
-    device = nn.find_device(options.device)
+    spec, device = options.device, nn.find_device(options.device)
     kind = "cuda" if device.kind == "gpu" else "cpu"
     rows = []
     for batch in (1, 64):
         makers: list[Callable[[], Contender]] = [
-            lambda b=batch: dense_ours(device, b),
-            lambda b=batch: dense_torch(kind, b, graph=False),
-            lambda b=batch: dense_jax(b),
+            partial(dense_ours, spec, batch),
+            partial(dense_torch, kind, batch, graph=False),
+            partial(dense_jax, batch),
         ]
         if kind == "cuda":
-            makers.append(lambda b=batch: dense_torch(kind, b, graph=True))
+            makers.append(partial(dense_torch, kind, batch, graph=True))
         rows += race(f"W1 dense step, batch {batch}", makers, options.runs, rtol=2e-3)
     for n in map(int, options.sizes.split(",")):
-        makers = [lambda n=n: product_ours(device, n), lambda n=n: product_torch(kind, n)]
+        makers = [partial(product_ours, spec, n), partial(product_torch, kind, n)]
         if kind == "cpu":
-            makers.append(lambda n=n: product_numpy(n))
+            makers.append(partial(product_numpy, n))
         rows += race(f"matrix product {n}", makers, options.runs, rtol=1e-3)
     head = (
         f"{datetime.date.today()}, {device.name} ({getattr(device, 'driver', 'NumPy')}), "
