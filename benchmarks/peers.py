@@ -8,7 +8,7 @@ MM  matrix product n x n x n in float32
 Peers: NumPy (matrix product), PyTorch (eager; on CUDA also a captured graph) and JAX (jit), where installed;
 a missing one is noted. Each contender lives in a process of its own, because thread pools of several
 frameworks in one process disturb each other. They are measured in turn, A B A B; medians of ``--runs``
-rounds, each the mean of enough calls to last 20 ms.
+rounds, each the mean of enough calls to last 0.1 s.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from neuronet.ops import matmul
 
 SIZES, LR = (1080, 128, 128, 2), 1e-3
 EPOCH = 64  # steps
+LASTING = 0.1  # seconds of one measurement
 EPS = 1e-3  # of Adam: smaller ones turn a gradient of rounding noise into a whole step, and results apart
 Step = Callable[[], None]  # runs the work once and returns when it is done, or enqueued: see ``wait``
 
@@ -45,7 +46,7 @@ class Contender:
         self.name, self.call, self.wait, self.result = name, call, wait, result
 
     def measure(self) -> float:
-        """Seconds of one call, from enough calls to last 20 ms."""
+        """Seconds of one call, from enough calls to last 0.1 s, so that sleeping threads wake up."""
         count = 1
         while True:
             start = time.perf_counter()
@@ -53,7 +54,7 @@ class Contender:
                 self.call()
             self.wait()
             seconds = time.perf_counter() - start
-            if seconds > 0.02 or count >= 4096:
+            if seconds > LASTING:
                 return seconds / count
             count *= 2
 

@@ -6,9 +6,11 @@ from neuronet.activations import Activation
 from neuronet.bars.bars import Bars
 from neuronet.bars.features import make_features
 from neuronet.bars.inspect import inspect_bars
+from neuronet.bars.options import ReadOptions
 from neuronet.bars.read import read_bars
 from neuronet.bars.scaling import Scaler
 from neuronet.bars.split import split_by_time
+from neuronet.bars.store import write_bars
 from neuronet.bars.synthetic import make_bars
 from neuronet.bars.targets import direction_targets, forecast_targets
 from neuronet.bars.windows import window_starts
@@ -27,6 +29,7 @@ from neuronet.errors import (
 )
 from neuronet.layers import *  # noqa: F403
 from neuronet.layers import __all__ as _layers
+from neuronet.layers.ts_position_encoder import time_phases
 from neuronet.losses import CrossEntropy, Huber, Mae, Mse, Quantile
 from neuronet.net import CNet
 from neuronet.optim import SGD, Adam, StepDecay, WarmupCosine
@@ -51,6 +54,7 @@ __all__ = [
     "NeuronetError",
     "NumpyDevice",
     "Quantile",
+    "ReadOptions",
     "Scaler",
     "ShapeError",
     "Source",
@@ -70,6 +74,8 @@ __all__ = [
     "read_bars",
     "register_kernels",
     "split_by_time",
+    "time_phases",
     "window_starts",
+    "write_bars",
     *_layers,
 ]

@@ -18,7 +18,7 @@ Registry = dict[str, type]
 
 
 def check_fields(declared: Any) -> None:
-    """For ``__post_init__``: "TANH" becomes an enum's member, a list a tuple; other wrong types are refused."""
+    """For ``__post_init__``: "TANH" becomes an enum's member, a list a tuple; other types are refused."""
     name = type(declared).__name__
     for field, kind in _hints(type(declared)).items():
         value = getattr(declared, field)

@@ -6,61 +6,39 @@ counted; what makes the whole file doubtful is refused. Nothing is changed silen
 
 from __future__ import annotations
 
-import logging
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.bars.bars import PRICES, Bars, Floats, Times, span, stamp
+from neuronet.bars.candles import TOO_MANY, drop_flat, flat_bars, settle_bad, settle_missing
+from neuronet.bars.clock import DAY, autumn_night, to_utc
+from neuronet.bars.findings import Data, Findings, rows_of, take
+from neuronet.bars.lines import at_lines
+from neuronet.bars.options import ReadOptions
 from neuronet.bars.table import Table
 from neuronet.bars.times import NO_TIME
 from neuronet.errors import DataError
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-log = logging.getLogger(__name__)
-
-DAY = 86_400 * 10**9
 WEEKEND = 4 * DAY  # the longest gap over a Saturday that still counts as a weekend
-SHOWN = 100  # line numbers that a report lists
-TOO_MANY = 0.05  # share of faulty rows from which on a file is refused
-Lines = NDArray[np.int64]
-Data = dict[str, NDArray[Any]]  # column name -> [rows]
-
-
-@dataclass
-class Findings:
-    """What was wrong: sentences, counts, and line numbers of impossible bars that are kept."""
-
-    where: str
-    warnings: list[str] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
-    bad_lines: list[int] = field(default_factory=list)
-
-    def warn(self, message: str) -> None:
-        """Log a warning, one line, and keep it."""
-        log.warning("%s: %s", self.where, message)
-        self.warnings.append(message)
-
-    def count(self, what: str, rows: NDArray[np.bool_]) -> int:
-        """Keep and return the number of rows that are marked."""
-        self.counts[what] = int(rows.sum())
-        return self.counts[what]
 
 
 def clean(
     table: Table,
     where: str,
+    options: ReadOptions,
     *,
-    tz: str | None = None,
-    utc_offset: float | None = None,
     has_zone: bool = False,
-    symbol: str | None = None,
+    tz: str | None = None,
+    symbol: str = "",
 ) -> tuple[Bars, Findings]:
-    """Turn a table into bars. The options are read_bars'; has_zone says that the times are UTC already."""
+    """Turn a table into bars.
+
+    has_zone  the times are UTC already
+    tz        a zone that the file names; options.tz replaces it
+    symbol    what the header names: then the option has chosen it
+    """
     findings = Findings(where)
     for note in table.notes:
         findings.warn(note)
@@ -68,32 +46,31 @@ def clean(
     if table.volume is not None:
         data["volume"] = table.volume
     findings.counts["rows"] = len(table.time)
-    name = _one_symbol(table, symbol, where)
-    if table.symbol is not None:
-        data = _take(data, table.symbol == name)
+    name, own = _one_symbol(table, options.symbol, where)
+    if own is not None:
+        data = take(data, own)
     data = _drop_without_time(data, findings)
-    data = _drop_without_price(data, findings)
-    data["time"] = _to_utc(data["time"], tz, utc_offset, has_zone, findings)
+    if options.tz is None and options.utc_offset is None and tz is not None:
+        data["time"] = to_utc(data["time"], tz, None, False, findings)
+        has_zone = True
+    else:
+        data["time"] = to_utc(data["time"], options.tz, options.utc_offset, has_zone, findings)
     data = _sort(data, findings)
-    data = _drop_duplicates(data, findings, local=not (tz or has_zone))
+    data = settle_missing(data, findings, options.nan)
+    data = _drop_duplicates(data, findings, local=not (options.tz or has_zone))
     volume = _fill_volume(data, findings)
-    _check_candles(data, findings)
+    if options.drop_flat:
+        keep = drop_flat(data, volume, findings)
+        data, volume = take(data, keep), volume[keep]
+    data["volume"] = volume
+    data = settle_bad(data, findings, options.bad_bars)
     opened, high, low, close = (data[price] for price in PRICES)
-    bars = Bars(data["time"], opened, high, low, close, volume, name or symbol or "")
+    if not len(close):
+        raise DataError(f"no bars in {where}: every bar is bad", where=where, fix="choose --bad-bars keep")
+    bars = Bars(data["time"], opened, high, low, close, data["volume"], name or symbol)
     _check_gaps(bars, findings)
+    _check_weekends(bars, findings)
     return bars, findings
-
-
-def at_lines(lines: Lines) -> str:
-    """Return 'line 7', or 'lines 7, 9, 12 and 20 more'."""
-    shown = ", ".join(str(line) for line in np.sort(lines)[:3])
-    more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
-    return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
-
-
-def rows_of(marked: NDArray[np.bool_]) -> str:
-    """Return '1 row' or '7 rows'."""
-    return f"{int(marked.sum())} row{'s' if marked.sum() != 1 else ''}"
 
 
 def gap_kinds(bars: Bars) -> dict[str, NDArray[np.int64]]:
@@ -118,24 +95,18 @@ def _week_of(time: Times, day: float) -> NDArray[np.int64]:
     return (time + 3 * DAY - int(day * DAY)) // (7 * DAY)
 
 
-def impossible(prices: dict[str, Floats]) -> NDArray[np.bool_]:
-    """Mark bars whose high or low is not the highest or lowest of the four prices."""
-    top, bottom = np.maximum(prices["open"], prices["close"]), np.minimum(prices["open"], prices["close"])
-    return (prices["high"] < top) | (prices["low"] > bottom) | (prices["high"] < prices["low"])
-
-
-def _take(data: Data, rows: NDArray[Any]) -> Data:
-    return {name: values[rows] for name, values in data.items()}
-
-
-def _one_symbol(table: Table, symbol: str | None, where: str) -> str | None:
+def _one_symbol(table: Table, symbol: str | None, where: str) -> tuple[str, NDArray[np.bool_] | None]:
+    """Return the symbol and which rows are its own; None where all are."""
     if table.symbol is None:
-        return None
+        return symbol or "", None
     names = sorted({str(name) for name in table.symbol if isinstance(name, str)})
-    if symbol in names or (len(names) == 1 and symbol is None):
-        return symbol or names[0]
+    if len(names) < 2 and symbol in (None, *names):
+        return "".join(names), None
+    if symbol in names:
+        return symbol, table.symbol == symbol
     raise DataError(
-        f"{len(names)} symbols in one file: {', '.join(names[:5])}" + (f", not {symbol}" if symbol else ""),
+        f"{len(names)} symbol{'s' if len(names) > 1 else ''} in one file: {', '.join(names[:5])}"
+        + (f", not {symbol}" if symbol else ""),
         where=where,
         fix=f"choose one with --symbol {names[0] if names else 'NAME'}",
     )
@@ -152,62 +123,7 @@ def _drop_without_time(data: Data, findings: Findings) -> Data:
             fix="give the format with --date-format, for instance --date-format '%d/%m/%Y %H:%M'",
         )
     findings.warn(f"{rows_of(bad)} without a readable time dropped: {at_lines(data['line'][bad])}")
-    return _take(data, ~bad)
-
-
-def _drop_without_price(data: Data, findings: Findings) -> Data:
-    missing = {name: ~np.isfinite(data[name]) for name in PRICES}
-    bad = np.logical_or.reduce(list(missing.values()))
-    if not findings.count("no_price", bad):
-        return data
-    columns = ", ".join(name for name, rows in missing.items() if rows.any())
-    if bad.all():
-        raise DataError(
-            f"no bars in {findings.where}: no row has all of open, high, low, close; {columns} are missing",
-            where=findings.where,
-            fix="look at the file with 'neuronet inspect'",
-        )
-    findings.warn(f"{rows_of(bad)} without {columns} dropped: {at_lines(data['line'][bad])}")
-    return _take(data, ~bad)
-
-
-def _to_utc(
-    time: Times, tz: str | None, utc_offset: float | None, has_zone: bool, findings: Findings
-) -> Times:
-    if tz is None and utc_offset is None:
-        return time
-    if has_zone or (tz is not None and utc_offset is not None):
-        raise DataError(
-            "the times carry their own offset" if has_zone else "both a time zone and an offset are given",
-            where=findings.where,
-            fix="leave out --tz and --utc-offset" if has_zone else "give --tz or --utc-offset, not both",
-        )
-    if utc_offset is not None:
-        return time - round(utc_offset * 3_600) * 10**9
-    return _from_zone(time, str(tz), findings)
-
-
-def _from_zone(time: Times, tz: str, findings: Findings) -> Times:
-    """Turn the local times of a zone into UTC; the first pass of an hour that occurs twice is summer time."""
-    import pandas as pd
-
-    local = pd.DatetimeIndex(time.view("datetime64[ns]"))
-    try:
-        early = local.tz_localize(tz, ambiguous=np.full(len(time), True), nonexistent="shift_forward")
-        late = local.tz_localize(tz, ambiguous=np.full(len(time), False), nonexistent="shift_forward")
-    except (KeyError, ValueError, OSError):
-        raise DataError(
-            f"unknown time zone {tz!r}", where=findings.where, fix="name it as in --tz America/New_York"
-        ) from None
-    gone = np.asarray(early.tz_localize(None) != local)
-    if findings.count("not_in_time_zone", gone):
-        findings.warn(f"{rows_of(gone)} with a time that the clock change in {tz} skips were moved on")
-    again = pd.Series(time).duplicated(keep="first" if time[-1] >= time[0] else "last").to_numpy()
-    return np.where(again, _utc(late), _utc(early))
-
-
-def _utc(local: pd.DatetimeIndex) -> Times:
-    return np.asarray(local.tz_convert("UTC").tz_localize(None), "datetime64[ns]").astype(np.int64)
+    return take(data, ~bad)
 
 
 def _sort(data: Data, findings: Findings) -> Data:
@@ -225,7 +141,7 @@ def _sort(data: Data, findings: Findings) -> Data:
         findings.count("moved", moved)
         lines = at_lines(data["line"][file_order][moved])
         findings.warn(f"{rows_of(moved)} not in order of time, sorted: {lines}")
-    return _take(data, rows)
+    return take(data, rows)
 
 
 def _drop_duplicates(data: Data, findings: Findings, *, local: bool) -> Data:
@@ -248,25 +164,18 @@ def _drop_duplicates(data: Data, findings: Findings, *, local: bool) -> Data:
                 where=findings.where,
                 fix="look for several symbols in one file, or for times that lost digits, as 1.70407E+12 has",
             )
-        hint = (
-            "; this looks like a clock change: give --tz" if local and _autumn_night(time[conflict]) else ""
-        )
+        hint = "; this looks like a clock change: give --tz" if local and autumn_night(time[conflict]) else ""
         findings.warn(
             f"{rows_of(conflict)} with the time of a later row but other values, the later kept: "
             f"{at_lines(line[conflict])}{hint}"
         )
-    return _take(data, ~double)
+    return take(data, ~double)
 
 
 def _as_next(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Mark rows that have the value of the next row, or both none."""
     now, after = values[:-1], values[1:]
     return np.append((now == after) | (np.isnan(now) & np.isnan(after)), False)
-
-
-def _autumn_night(time: Times) -> bool:
-    """Whether all times lie in the small hours of a Sunday, when clocks are set back."""
-    return bool(np.all((time // DAY + 3) % 7 == 6) and np.all(time % DAY < 4 * 3_600 * 10**9))
 
 
 def _fill_volume(data: Data, findings: Findings) -> Floats:
@@ -279,27 +188,6 @@ def _fill_volume(data: Data, findings: Findings) -> Floats:
     return np.where(missing, 0.0, data["volume"])
 
 
-def _check_candles(data: Data, findings: Findings) -> None:
-    """Refuse a file with many impossible candles; count and keep a few, and lone zero prices."""
-    bad = impossible(data)
-    lowest = np.minimum.reduce([data[name] for name in PRICES])
-    zero = (lowest == 0.0) & (data["high"] > 0.0) & (lowest.min() >= 0.0)
-    line = data["line"]
-    if bad.mean() > TOO_MANY and (bad.sum() > 2 or bad.mean() > 0.5):
-        raise DataError(
-            f"{bad.sum()} of {len(bad)} candles are impossible (high or low inside the body), "
-            f"{at_lines(line[bad])}: are the columns in the order you think?",
-            where=findings.where,
-            fix="name the columns with --columns",
-        )
-    findings.count("nonpositive", lowest <= 0.0)
-    if findings.count("impossible", bad):
-        findings.warn(f"{rows_of(bad)} with high or low inside the body, kept: {at_lines(line[bad])}")
-    if findings.count("zero_prices", zero):
-        findings.warn(f"{rows_of(zero)} with a lone price of 0, kept: {at_lines(line[zero])}")
-    findings.bad_lines = np.sort(line[bad | zero])[:SHOWN].tolist()
-
-
 def _check_gaps(bars: Bars, findings: Findings) -> None:
     """Warn of gaps that neither a weekend nor the daily session explains."""
     gaps = gap_kinds(bars)["other"]
@@ -309,4 +197,15 @@ def _check_gaps(bars: Bars, findings: Findings) -> None:
         findings.warn(
             f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''} besides weekends and sessions, the largest "
             f"{span(int(sizes[largest]))} before {stamp(bars.time[gaps[largest]])}"
+        )
+
+
+def _check_weekends(bars: Bars, findings: Findings) -> None:
+    """Warn when a source fills the weekends with bars in which nothing happens."""
+    flat = flat_bars({name: getattr(bars, name) for name in PRICES}, bars.volume)
+    closed = flat & ((bars.time // DAY + 3) % 7 >= 5)
+    if bars.volume.any() and closed.mean() > TOO_MANY and 2 * closed.sum() > flat.sum():
+        findings.warn(
+            f"{rows_of(closed)} on weekends without volume and without a move: "
+            "--drop-flat leaves such bars out"
         )

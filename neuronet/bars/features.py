@@ -175,7 +175,7 @@ def require_positive(bars: Bars, what: str) -> None:
             f"{what} needs logarithms of prices, and {int(bad.sum())} of {len(bars)} bars have a price <= 0, "
             f"the first at {stamp(bars.time[int(np.argmax(bad))])}",
             where=bars.symbol or "bars",
-            fix="remove these bars if they are bad prints",
+            fix="leave them out with --bad-bars drop if they are bad prints; below zero there are no returns",
         )
 
 

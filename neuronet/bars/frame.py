@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neuronet.bars.bars import PRICES
 from neuronet.bars.names import role_of
-from neuronet.bars.table import Table
+from neuronet.bars.options import ReadOptions
+from neuronet.bars.table import Table, adjusted, no_adjusted
 from neuronet.bars.times import NO_TIME, find_time_format, parse_times
 from neuronet.errors import DataError
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 WHERE = "DataFrame"
 
 
-def frame_table(
-    frame: pd.DataFrame, *, columns: Mapping[str, str | int] | None, date_format: str | None
-) -> tuple[Table, bool, dict[str, Any]]:
+def frame_table(frame: pd.DataFrame, options: ReadOptions) -> tuple[Table, bool, dict[str, Any]]:
     """Return the table, whether its times are in UTC, and the decisions.
 
     Times come from a DatetimeIndex, else from a column named as time; line numbers are row numbers from 1.
@@ -30,11 +28,11 @@ def frame_table(
         raise DataError("no bars in the DataFrame", where=WHERE, fix="give at least one row")
     names = [_name(column) for column in frame.columns]
     chosen: dict[str, int] = {}
-    for role in ("time", *PRICES, "tick_volume", "real_volume", "symbol"):
+    for role in ("time", *PRICES, "adj_close", "tick_volume", "real_volume", "symbol"):
         found = [(hit[1], i) for i, name in enumerate(names) if (hit := role_of(name)) and hit[0] == role]
         if found:
             chosen[role] = min(found)[1]
-    for role, name in (columns or {}).items():
+    for role, name in (options.columns or {}).items():
         if name not in names and not isinstance(name, int):
             raise DataError(f"no column {name!r} among {', '.join(names)}", where=WHERE, fix="check columns")
         chosen[role] = name if isinstance(name, int) else names.index(name)
@@ -45,11 +43,16 @@ def frame_table(
             where=WHERE,
             fix="name the columns open, high, low, close, or give columns={'open': ...}",
         )
-    time, in_utc = _times(frame, chosen, date_format)
+    time, in_utc = _times(frame, chosen, options.date_format)
     volume = next((chosen[role] for role in ("volume", "tick_volume", "real_volume") if role in chosen), None)
+    prices = {role: _numbers(frame.iloc[:, chosen[role]]) for role in PRICES}
+    if options.adjusted:
+        if "adj_close" not in chosen:
+            raise no_adjusted(names, WHERE)
+        prices = adjusted(prices, _numbers(frame.iloc[:, chosen["adj_close"]]))
     table = Table(
         time,
-        {role: _numbers(frame.iloc[:, chosen[role]]) for role in PRICES},
+        prices,
         None if volume is None else _numbers(frame.iloc[:, volume]),
         frame.iloc[:, chosen["symbol"]].astype(object).to_numpy() if "symbol" in chosen else None,
         np.arange(1, len(frame) + 1),

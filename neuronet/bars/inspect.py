@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,23 +11,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neuronet.bars.bars import PRICES, Bars, span, stamp
-from neuronet.bars.checks import Findings, gap_kinds
+from neuronet.bars.checks import gap_kinds
+from neuronet.bars.findings import Findings
+from neuronet.bars.options import option_of
 from neuronet.bars.read import load_bars
 
 if TYPE_CHECKING:
     import pandas as pd
+
+TIED = "\x1f"  # a space at which no line ends
+WIDTH, LABEL = 110, 14  # characters of a line, and of the words at its left
+SIZES = 5  # sizes of gaps that the page lists
+WORDS = {  # counts on the page
+    "rows": "rows of data in the file",
+    "flat_bars": "bars without a move",
+    "zero_volume": "bars without volume",
+    "nonpositive": "bars with a price of 0 or less",
+}
+BY_WARNINGS = (
+    "no_time", "no_price", "moved", "exact_duplicates", "conflicting_duplicates", "impossible", "zero_prices",
+    "spikes", "not_in_time_zone", "dropped_flat", "no_volume", "bars",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class BarsReport:
     """What was found in a bar file.
 
-    decisions  encoding, separator, columns, time format, order, ... as in Bars.source
+    decisions  encoding, separator, columns, time format, order, ... as in Bars.source, with the evidence
     counts     rows, and of each finding; bars, flat bars, bars without volume
     first      time and values of the first bar; last the same
     step_ns    most common distance of neighbours
     gaps       kind (weekend, session, other) -> {'count', 'largest_ns', 'by_size': {'2 days 1 h': 31, ...}}
-    bad_lines  the first line numbers of impossible candles and zero prices that were kept
+    bad_lines  the first line numbers of impossible candles and lone prices of 0 that were kept
     warnings   one sentence each
     """
 
@@ -44,26 +62,56 @@ class BarsReport:
         return asdict(self)
 
     def lines(self) -> list[str]:
-        """Return a page for people."""
-        columns = ", ".join(f"{role} = {name}" for role, name in self.decisions["columns"].items())
+        """Return a page for people, in lines of at most 110 characters."""
+        count = self.counts["bars"]
         page = [
-            f"{self.decisions['file']}: {self.counts['bars']} bars of {span(self.step_ns)}",
-            f"  symbol   {self.symbol}",
-            f"  first    {_bar_line(self.first)}",
-            f"  last     {_bar_line(self.last)}",
-            f"  columns  {columns}",
+            f"{self.decisions['file']}: {count:,} bar{'s' if count != 1 else ''} of {span(self.step_ns)}",
+            *_entry("symbol", [self.symbol]),
+            *_entry("first", [_bar_line(self.first)]),
+            *_entry("last", [_bar_line(self.last)]),
+            "",
+            "How it is read",
         ]
-        for key in ("encoding", "separator", "time_format", "decimal", "order", "time_zone"):
-            if key in self.decisions:
-                page.append(f"  {key.replace('_', ' '):<11} {self.decisions[key]}")
-        page += [f"  because: {sentence}" for sentence in self.decisions.get("evidence", [])]
-        page += [f"  {what.replace('_', ' ')}: {count}" for what, count in self.counts.items() if count]
+        page += [line for name, parts in self._decisions() for line in _entry(name, parts)]
+        page += ["", "What it holds"]
+        page += [line for name, parts in self._contents() for line in _entry(name, parts)]
+        if self.warnings:
+            page += ["", f"{len(self.warnings)} warning{'s' if len(self.warnings) > 1 else ''}"]
+            page += [line for warning in self.warnings for line in _wrapped("  - ", warning)]
+        return page
+
+    def _decisions(self) -> Iterable[tuple[str, list[str]]]:
+        """Yield each decision with its evidence in brackets."""
+        found, why = self.decisions, self.decisions.get("evidence", {})
+        for key in ("encoding", "separator"):
+            if key in found:
+                yield key, [_because(found[key], why.get(key, ""))]
+        if "header" in found:
+            header = f"none, the data begin in line {found['first_line']}"
+            yield "header", [why["header"] if found["header"] else header]
+        yield "columns", [f"{role} = {name}" for role, name in found["columns"].items()]
+        if "time_format" in found:
+            yield "time", [_because(found["time_format"], why.get("time_format", ""))]
+        if "decimal" in found:
+            groups = f", groups of thousands {found['thousands']!r}" if found["thousands"] else ""
+            yield "numbers", [_because(f"decimal sign {found['decimal']!r}{groups}", why.get("decimal", ""))]
+        zone = found["time_zone"]
+        yield "clock", [zone if zone != "as written" else "as written (--tz or --utc-offset say what it is)"]
+        yield "order", [found["order"]]
+        if found.get("options"):
+            yield "options", [f"{option_of(name)} {value}" for name, value in found["options"].items()]
+
+    def _contents(self) -> Iterable[tuple[str, list[str]]]:
+        for what, count in self.counts.items():
+            if count and what not in BY_WARNINGS:
+                yield f"{count:,}", [WORDS.get(what, what.replace("_", " "))]
         for kind, gaps in self.gaps.items():
             if gaps["count"]:
-                sizes = ", ".join(f"{count} of {size}" for size, count in list(gaps["by_size"].items())[:5])
-                page.append(f"  {kind} gaps: {gaps['count']}, largest {span(gaps['largest_ns'])}; {sizes}")
-        page += [f"  warning: {warning}" for warning in self.warnings]
-        return page
+                sizes = [f"{count:,} of {size}" for size, count in list(gaps["by_size"].items())[:SIZES]]
+                rest = len(gaps["by_size"]) - SIZES
+                more = [f"{rest} more sizes, the largest {span(gaps['largest_ns'])}"] if rest > 0 else []
+                word = "gaps" if gaps["count"] > 1 else "gap"
+                yield f"{gaps['count']:,}", [f"{kind} {word}: {sizes[0]}", *sizes[1:], *more]
 
 
 def inspect_bars(source: str | Path | pd.DataFrame, **options: Any) -> BarsReport:
@@ -111,3 +159,19 @@ def _bar(bars: Bars, row: int) -> dict[str, Any]:
 
 def _bar_line(bar: dict[str, Any]) -> str:
     return f"{bar['time']}  " + "  ".join(f"{name} {value:.10g}" for name, value in list(bar.items())[1:])
+
+
+def _because(what: str, why: str) -> str:
+    return f"{what} ({why})" if why and why != what else what
+
+
+def _entry(name: str, parts: list[str]) -> list[str]:
+    """One decision: its name at the left, its parts at the right, wrapped between them."""
+    whole = [part.replace(" ", TIED) if len(parts) > 1 else part for part in parts]
+    return [line.replace(TIED, " ") for line in _wrapped(f"  {name:<{LABEL}}", ", ".join(whole))]
+
+
+def _wrapped(left: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=left, subsequent_indent=" " * len(left), break_on_hyphens=False
+    )

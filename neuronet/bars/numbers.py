@@ -15,9 +15,13 @@ from neuronet.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-NUMBER = re.compile(r"[+-]?(\d[\d., ']*|[.,]\d+)([eE][+-]?\d+)?\s?[KMBT%]?")
+CURRENCY = "$€£¥"
+NUMBER = re.compile(
+    rf"[{CURRENCY}]?[+-]?[{CURRENCY}]?([0-9][0-9., ']*|[.,][0-9]+)([eE][+-]?[0-9]+)?\s?[KMBT%\u041a\u041c]?"
+)
 MISSING = ("", "-", "--", "nan", "-nan", "null", "none", "n/a", "na", "#n/a", "inf", "-inf", "+inf")
-ENDINGS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+ENDINGS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12, "\u041a": 1e3, "\u041c": 1e6}  # and Cyrillic
+_GROUPS = re.compile(r"[0-9]{1,3}([., '])([0-9]{2,3}\1)*[0-9]{3}(?:[.,][0-9]*)?")
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,13 @@ def find_number_format(cells: Iterable[str], *, where: str, decimal: str | None 
     groups = {"'": "", " ": "", ".": "", ",": ""}
     doubtful = {".": "", ",": ""}
     for cell in cells:
-        digits = cell.strip().lstrip("+-").rstrip("KMBT% ")
+        digits = cell.strip().strip("+-" + CURRENCY).rstrip("% " + "".join(ENDINGS))
         if not NUMBER.fullmatch(digits) or "e" in digits.lower():
             continue
         for sign in "' ":
             if sign in digits:
-                groups[sign] = cell
+                if _GROUPS.fullmatch(digits):
+                    groups[sign] = cell
                 digits = digits.replace(sign, "")
         signs = [c for c in digits if c in ".,"]
         if not signs:
@@ -65,11 +70,13 @@ def find_number_format(cells: Iterable[str], *, where: str, decimal: str | None 
         last, after = signs[-1], len(digits) - 1 - max(digits.rfind("."), digits.rfind(","))
         before = digits.find(last)
         if len(set(signs)) == 2:
-            proofs.setdefault(last, cell)
-            groups["," if last == "." else "."] = cell
+            if _GROUPS.fullmatch(digits):
+                proofs.setdefault(last, cell)
+                groups["," if last == "." else "."] = cell
         elif len(signs) > 1:
-            groups[last] = cell
-            proofs.setdefault("," if last == "." else ".", cell)
+            if _GROUPS.fullmatch(digits):
+                groups[last] = cell
+                proofs.setdefault("," if last == "." else ".", cell)
         elif after != 3 or before > 3 or digits[:before] in ("", "0"):
             proofs.setdefault(last, cell)
         else:
@@ -94,16 +101,43 @@ def find_number_format(cells: Iterable[str], *, where: str, decimal: str | None 
     return NumberFormat(sign, thousands, because)
 
 
-def parse_numbers(cells: pd.Series[str], form: NumberFormat) -> Floats:
-    """Return cells as float64; NaN for what is no number. '7,81M' is 7810000 with a decimal comma."""
+def parse_numbers(cells: pd.Series[str], form: NumberFormat, *, endings: bool = False) -> Floats:
+    """Return cells as float64; NaN for what is no number.
+
+    endings  take '7,81M' for 7810000, as volumes are written; otherwise it is no number
+    """
     import pandas as pd
 
-    text = cells.astype(object).fillna("").str.strip().str.rstrip("%")
+    if form.thousands or form.decimal == ",":
+        return _parse_marks(cells, form, endings)
+    values = np.array(pd.to_numeric(cells, errors="coerce"), np.float64)
+    others = np.isnan(values) & cells.notna().to_numpy()
+    if others.any():
+        values[others] = _parse_marks(cells[others], form, endings)
+    return values
+
+
+def _parse_marks(cells: pd.Series[str], form: NumberFormat, endings: bool) -> Floats:
+    import pandas as pd
+
+    text = cells.astype(object).fillna("").str.strip().str.strip(CURRENCY)
     if form.thousands:
-        text = text.str.replace(form.thousands, "", regex=False)
+        grouped = text.str.contains(form.thousands, regex=False)
+        sound = text.str.fullmatch(_sound_groups(form))
+        text = text.where(~grouped | sound, "").str.replace(form.thousands, "", regex=False)
     if form.decimal == ",":
-        text = text.str.replace(",", ".", regex=False)
+        text = text.str.replace(".", "x", regex=False).str.replace(",", ".", regex=False)
+    if not endings:
+        return np.asarray(pd.to_numeric(text, errors="coerce"), np.float64)
     factor = text.str[-1:].map(ENDINGS).astype(float)
-    text = text.where(factor.isna(), text.str[:-1])
+    text = text.where(factor.isna(), text.str[:-1].str.rstrip())
     values = np.asarray(pd.to_numeric(text, errors="coerce"), np.float64)
     return values * np.asarray(factor.fillna(1.0), np.float64)
+
+
+def _sound_groups(form: NumberFormat) -> str:
+    """Return a pattern of numbers whose groups have three digits (two in India), whatever follows them."""
+    sign, decimal = re.escape(form.thousands), re.escape(form.decimal)
+    return (
+        rf"[+-]?[{CURRENCY}]?[0-9]{{1,3}}({sign}[0-9]{{2,3}})*{sign}[0-9]{{3}}({decimal}[0-9]*)?([^0-9].*)?"
+    )

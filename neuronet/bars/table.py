@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.bars.bars import PRICES, Floats, Times
-from neuronet.bars.dialect import Dialect, shorten
+from neuronet.bars.dialect import Dialect
+from neuronet.bars.lines import data_lines
 from neuronet.bars.numbers import parse_numbers
+from neuronet.bars.options import ReadOptions
 from neuronet.bars.text import Text
 from neuronet.bars.times import parse_times
 from neuronet.errors import DataError
 
-CHUNK = 500_000
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHUNK = 200_000
 NA = ["-", "--", "inf", "-inf", "+inf", "Infinity", "-Infinity"]
+OnProgress = Callable[[int, int], None]  # rows read, rows in all
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,112 +48,140 @@ class Table:
     notes: tuple[str, ...]
 
 
-def parse_table(text: Text, dialect: Dialect) -> Table:
+def parse_table(
+    text: Text, dialect: Dialect, options: ReadOptions, on_progress: OnProgress | None = None
+) -> Table:
     """Parse the lines of data. Raises DataError with file:line for a line with a wrong number of fields."""
-    keep, notes = _check_lines(text, dialect)
-    try:
-        data, units = _parse(text, dialect, keep, cells=False)
-    except ValueError:  # a cell that is no number: slower, but it finds which
-        try:
-            data, units = _parse(text, dialect, keep, cells=True)
-        except ValueError as error:
-            raise _unbalanced(text, f"cannot be parsed: {error}") from None
-    if len(units) > 1:
-        counts = ", ".join(f"{rows} rows in {unit}" for unit, rows in units.items())
+    if options.adjusted and "adj_close" not in dialect.columns:
+        raise no_adjusted(dialect.names, text.name)
+    keep, notes = data_lines(text, dialect, skip_bad_rows=options.skip_bad_rows)
+    parser = _Parser(text, dialect, keep, options)
+    data = parser.parse(on_progress)
+    if len(parser.units) > 1:
+        counts = ", ".join(f"{rows} rows in {unit}" for unit, rows in parser.units.items())
         notes.append(f"the unit of time changes within the file: {counts}")
-    volumes = [data[f"volume{i}"] for i in range(len(dialect.volumes))]
-    volume = next((v for v in volumes if np.any(np.nan_to_num(v) != 0.0)), volumes[0] if volumes else None)
+    prices = {name: data[name] for name in PRICES}
+    if options.adjusted:
+        prices = adjusted(prices, data["adj_close"])
     return Table(
         data["time"],
-        {name: data[name] for name in PRICES},
-        volume,
+        prices,
+        _volume([data[f"volume{i}"] for i in range(len(dialect.volumes))]),
         data.get("symbol"),
         np.flatnonzero(keep) + 1,
         (*text.notes, *notes),
     )
 
 
-def _check_lines(text: Text, dialect: Dialect) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return which lines are data; a cut last line is left out with a note, any other ragged line refused."""
-    fields = text.fields(dialect.separator)
-    keep = fields > 0
-    keep[: dialect.first_line] = False
-    ragged = np.flatnonzero(keep & (fields != dialect.width))
-    notes = []
-    last = int(np.flatnonzero(keep)[-1])
-    if len(ragged) and ragged[-1] == last and fields[last] < dialect.width:
-        notes.append(
-            f"line {last + 1}, the last, has {fields[last]} of {dialect.width} fields and was dropped"
-        )
-        keep[last] = False
-        ragged = ragged[:-1]
-    if len(ragged):
-        row = int(ragged[0])
-        raise DataError(
-            f"{fields[row]} fields instead of {dialect.width}: {shorten(text.line(row))}"
-            + (f" ({len(ragged)} such lines)" if len(ragged) > 1 else ""),
-            where=f"{text.name}:{row + 1}",
-            fix="repair or delete the line",
-        )
-    if not keep.any():
-        raise DataError(f"no bars in {text.name}", where=text.name, fix="export it again")
-    return keep, notes
+def adjusted(prices: dict[str, Floats], close: Floats) -> dict[str, Floats]:
+    """Scale all four prices by adjusted close / close; without one the row has no price."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = close / prices["close"]
+        return {name: values * ratio for name, values in prices.items()} | {"close": close}
 
 
-def _parse(
-    text: Text, dialect: Dialect, keep: NDArray[np.bool_], *, cells: bool
-) -> tuple[dict[str, NDArray[Any]], Counter[str]]:
-    """Return arrays [rows] by name, and how many rows have which unit of time. A chunk of lines at a time.
-
-    cells  read numbers cell by cell, NaN where there is none; else a cell that is no number raises ValueError
-    """
-    import pandas as pd
-
-    form = dialect.number_format
-    numeric = {name: dialect.columns[name] for name in PRICES}
-    numeric |= {f"volume{i}": column for i, column in enumerate(dialect.volumes)}
-    columns = sorted({*numeric.values(), *dialect.time, *dialect.columns.values()})
-    reader = pd.read_csv(
-        io.BytesIO(text.data),
-        sep=dialect.separator,
-        header=None,
-        names=list(range(dialect.width)),
-        usecols=columns,
-        dtype={i: "str" if cells or i not in numeric.values() else "float64" for i in columns},
-        skiprows=np.flatnonzero(~keep).tolist(),
-        na_values=NA,
-        decimal=form.decimal,
-        thousands=form.thousands or None,
-        skip_blank_lines=False,
-        skipinitialspace=True,
-        encoding="utf-8",
-        engine="c",
-        chunksize=CHUNK,
-        # Correctly rounded numbers: the default from pandas 3.1 on.
-        float_precision="round_trip" if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else None,
+def no_adjusted(names: Sequence[str], where: str) -> DataError:
+    """Return the error for --adjusted without such a column."""
+    return DataError(
+        f"--adjusted needs a column of adjusted closes; the columns are {', '.join(names)}",
+        where=where,
+        fix="leave out --adjusted",
     )
-    data: dict[str, NDArray[Any]] = {}
-    units: Counter[str] = Counter()
-    rows, end = int(keep.sum()), 0
-    for frame in reader:
-        begin, end = end, end + len(frame)
-        if end > rows:
-            break
+
+
+def _volume(volumes: list[Floats]) -> Floats | None:
+    """Take the first column that is not zero nearly everywhere where another has volume."""
+    filled = [int(np.count_nonzero(np.nan_to_num(values))) for values in volumes]
+    return next((v for v, n in zip(volumes, filled, strict=True) if 10 * n >= max(filled)), None)
+
+
+class _Parser:
+    """Reads a text a chunk of lines at a time; ``units`` counts the rows of each unit of epochs."""
+
+    def __init__(self, text: Text, dialect: Dialect, keep: NDArray[np.bool_], options: ReadOptions) -> None:
+        self.text, self.dialect, self.keep = text, dialect, keep
+        self.units: Counter[str] = Counter()
+        prices = (*PRICES, "adj_close") if options.adjusted else PRICES
+        self.numeric = {name: dialect.columns[name] for name in prices}
+        self.numeric |= {f"volume{i}": column for i, column in enumerate(dialect.volumes)}
+
+    def parse(self, on_progress: OnProgress | None) -> dict[str, NDArray[Any]]:
+        """Return arrays [rows] by name."""
+        rows, end = int(self.keep.sum()), 0
+        data: dict[str, NDArray[Any]] = {}
+        for first in range(0, self.text.lines, CHUNK):
+            keep = self.keep[first : first + CHUNK]
+            begin, end = end, end + int(keep.sum())
+            if begin == end:
+                continue
+            for name, values in self._lines(first, keep, end - begin).items():
+                data.setdefault(name, np.empty(rows, values.dtype))[begin:end] = values
+            if on_progress:
+                on_progress(end, rows)
+        return data
+
+    def _lines(self, first: int, keep: NDArray[np.bool_], rows: int) -> dict[str, NDArray[Any]]:
+        """Parse the marked lines from ``first`` on: as numbers, or, if one is none, cell by cell."""
+        starts = self.text.starts
+        part = self.text.data[int(starts[first]) : int(starts[first + len(keep)])]
+        skip = np.flatnonzero(~keep).tolist()
+        # The C parser ignores whether groups of thousands have three digits.
+        cells = bool(self.dialect.number_format.thousands)
+        try:
+            try:
+                frame = self._frame(part, skip, cells)
+            except ValueError:
+                cells = True
+                frame = self._frame(part, skip, cells)
+        except ValueError as error:
+            raise _unbalanced(self.text, f"cannot be parsed: {error}") from None
+        if len(frame) != rows:
+            raise _unbalanced(self.text, f"{rows} lines give {len(frame)} rows")
+        return self._chunk(frame, cells)
+
+    def _frame(self, part: bytes, skip: list[int], cells: bool) -> pd.DataFrame:
+        import pandas as pd
+
+        dialect = self.dialect
+        numbers = set(self.numeric.values())
+        texts = {*dialect.time, *({dialect.columns["symbol"]} if "symbol" in dialect.columns else ())}
+        columns = sorted(numbers | texts)
+        return pd.read_csv(
+            io.BytesIO(part),
+            sep=dialect.separator,
+            header=None,
+            names=list(range(dialect.width)),
+            usecols=columns,
+            dtype={i: "str" if cells or i not in numbers else "float64" for i in columns},
+            skiprows=skip,
+            na_values=NA,
+            decimal=dialect.number_format.decimal,
+            skip_blank_lines=False,
+            skipinitialspace=True,
+            encoding="utf-8",
+            engine="c",
+            low_memory=False,
+            # Correctly rounded numbers: the default from pandas 3.1 on.
+            float_precision="round_trip" if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else None,
+        )
+
+    def _chunk(self, frame: pd.DataFrame, cells: bool) -> dict[str, NDArray[Any]]:
+        dialect, form = self.dialect, self.dialect.number_format
         stamps = frame[dialect.time[0]]
         for column in dialect.time[1:]:
             stamps = stamps + " " + frame[column]
-        time, chunk_units = parse_times(stamps, dialect.time_format)
-        units += chunk_units
+        time, units = parse_times(stamps, dialect.time_format)
+        self.units += units
         chunk: dict[str, NDArray[Any]] = {"time": time}
-        for name, column in numeric.items():
-            chunk[name] = parse_numbers(frame[column], form) if cells else frame[column].to_numpy()
+        for name, column in self.numeric.items():
+            chunk[name] = (
+                parse_numbers(frame[column], form, endings=name.startswith("volume"))
+                if cells
+                else frame[column].to_numpy()
+            )
         if "symbol" in dialect.columns:
             chunk["symbol"] = frame[dialect.columns["symbol"]].astype(object).to_numpy()
-        for name, values in chunk.items():
-            data.setdefault(name, np.empty(rows, values.dtype))[begin:end] = values
-    if end != rows:
-        raise _unbalanced(text, f"{rows} lines give {end} rows")
-    return data, units
+        return chunk
 
 
 def _unbalanced(text: Text, what: str) -> DataError:

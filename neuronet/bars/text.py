@@ -9,30 +9,28 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from neuronet.bars.unpack import read_bytes, to_utf8
 from neuronet.errors import DataError
 
 BLOCK = 1 << 24
-BINARY = {
-    b"PK\x03\x04": "a ZIP archive",
-    b"\x1f\x8b": "a gzip archive",
-    b"\x89HDF": "an HDF5 file",
-    b"%PDF": "a PDF",
-}
-SPACES = {
+SPACES = {  # odd characters -> what they stand for: groups of thousands, minus; a mark in the middle
     "\u00a0": " ",
     "\u202f": " ",
     "\u2009": " ",
     "\u2019": "'",
-}  # groups of thousands: spaces, apostrophe
+    "\u2212": "-",
+    "\ufeff": "",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """The content of a file: UTF-8 without a byte order mark, the encoding that it had, what was cut away."""
+    """A file in UTF-8 without a byte order mark, the encoding that it had and why, what was cut away."""
 
     name: str
     data: bytes
     encoding: str
+    why: str
     notes: tuple[str, ...] = field(default=())
 
     @cached_property
@@ -78,37 +76,30 @@ class Text:
             counts[first:last] = np.diff(np.searchsorted(places, edges))
             first = last
         result = (counts + 1).astype(np.int32)
-        comments = np.frombuffer(self.data, np.uint8)[self.starts[:-1]] == ord("#")
-        for row in np.flatnonzero(comments | (counts == 0)):
+        result[self.comments] = 0
+        for row in np.flatnonzero(counts == 0):
             if self.is_blank(int(row)):
                 result[row] = 0
         return result
 
+    @cached_property
+    def comments(self) -> list[int]:
+        """Rows of the lines that begin with #."""
+        return np.flatnonzero(np.frombuffer(self.data, np.uint8)[self.starts[:-1]] == ord("#")).tolist()
+
 
 def read_text(path: str | Path) -> Text:
-    """Read a file and find its encoding: by its mark, by zero bytes (UTF-16), else UTF-8, else Windows-1252.
+    """Read a file, unpack and decode it (see unpack.py), and unify line ends and odd spaces.
 
     Raises DataError when the file is missing, empty, or not text.
     """
     path = Path(path)
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise DataError(
-            f"cannot be read: {error.strerror or error}", where=str(path), fix="check the path"
-        ) from None
-    for mark, what in BINARY.items():
-        if raw.startswith(mark):
-            raise DataError(
-                f"this is {what}, not a text file", where=path.name, fix="unpack it, or export as CSV"
-            )
-    encoding = _encoding(raw)
+    whole, encoding, why = to_utf8(read_bytes(path), path.name)
     notes: list[str] = []
-    if encoding not in ("ascii", "utf-8"):
-        raw = raw.decode(encoding, errors="replace").encode("utf-8")
-    whole = raw.rstrip(b"\0")
-    if len(whole) < len(raw):
-        notes.append(f"{len(raw) - len(whole)} zero bytes at the end were cut off")
+    size = len(whole)
+    whole = whole.rstrip(b"\0")
+    if len(whole) < size:
+        notes.append(f"{size - len(whole)} zero bytes at the end were cut off")
     if b"\0" in whole:
         raise DataError("zero bytes inside: not a text file", where=path.name, fix="export the bars as CSV")
     if not whole.isascii():
@@ -118,24 +109,4 @@ def read_text(path: str | Path) -> Text:
         whole = whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if not whole.strip():
         raise DataError(f"no bars in {path.name}: the file is empty", where=path.name, fix="export it again")
-    return Text(path.name, whole, encoding, tuple(notes))
-
-
-def _encoding(raw: bytes) -> str:
-    for mark, name in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if raw.startswith(mark):
-            return name
-    head = np.frombuffer(raw[:4096], np.uint8)
-    if len(head) > 8 and len(head) % 2 == 0:
-        even, odd = np.mean(head[0::2] == 0), np.mean(head[1::2] == 0)
-        if odd > 0.8 and even < 0.2:
-            return "utf-16-le"
-        if even > 0.8 and odd < 0.2:
-            return "utf-16-be"
-    if raw.isascii():
-        return "ascii"
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
+    return Text(path.name, whole, encoding, why, tuple(notes))

@@ -26,7 +26,10 @@ _DATES = (
     (re.compile(r"\d{1,2}([-./])\d{1,2}\1\d{2}(?!\d)"), EITHER + "y"),
     (re.compile(r"[A-Za-z]{3}() \d{1,2}, \d{4}"), "%b %d, %Y"),
     (re.compile(r"[A-Za-z]{4,9}() \d{1,2}, \d{4}"), "%B %d, %Y"),
-    (re.compile(r"\d{1,2}([- ])[A-Za-z]{3}\1\d{4}"), "%d{0}%b{0}%Y"),
+    (re.compile(r"\d{1,2}([-/ .])[A-Za-z]{3}\1\d{4}"), "%d{0}%b{0}%Y"),
+    (re.compile(r"\d{1,2}([-/ .])[A-Za-z]{3}\1\d{2}(?!\d)"), "%d{0}%b{0}%y"),
+    (re.compile(r"\d{4}年( ?)\d{1,2}月\1\d{1,2}日"), "%Y年{0}%m月{0}%d日"),
+    (re.compile(r"\d{4}년( ?)\d{1,2}월\1\d{1,2}일"), "%Y년{0}%m월{0}%d일"),
 )
 _CLOCKS = (
     (re.compile(r"\d{1,2}:\d{2}:\d{2}\.\d{1,9}"), "%H:%M:%S.%f"),
@@ -38,11 +41,19 @@ _CLOCKS = (
     (re.compile(r"[0-2]\d[0-5]\d[0-5]\d(?!\d)"), "%H%M%S"),
     (re.compile(r"[0-2]\d[0-5]\d(?!\d)"), "%H%M"),
 )
-_ZONES = {r"": "", r"Z|[+-]\d{2}:?\d{2}": "%z", r" GMT[+-]\d{4}": " GMT%z", r" UTC": " UTC"}
+_ZONES = {
+    r"": "",
+    r"Z|[+-]\d{2}(?::?\d{2})?": "%z",
+    r" [+-]\d{2}:?\d{2}": " %z",
+    r" GMT[+-]\d{4}": " GMT%z",
+    r" UTC": " UTC",
+    r" GMT": " GMT",
+}
+_NAMED_ZONE = r" [A-Z][A-Za-z]+/[A-Za-z_/]+"  # 09:30:00 US/Eastern
 # Seconds since 1970 have 9-11 digits for any time of interest, ms 3 more, and so on.
 _UNITS = (("s", 10**9, 1e8), ("ms", 10**6, 1e11), ("µs", 10**3, 1e14), ("ns", 1, 1e17))
 LATEST_EPOCH = 4.1025e18  # the year 2100, in ns
-_JOINS = re.compile(r"[ T]|, |")
+_JOINS = re.compile(r" {1,2}|T|, |,|")
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,13 @@ class TimeFormat:
     @property
     def has_zone(self) -> bool:
         """Whether the cells themselves say how far they are from UTC."""
-        return "%z" in self.pattern or " UTC" in self.pattern
+        return "%z" in self.pattern or self.pattern.endswith((" UTC", " GMT"))
+
+    @property
+    def named_zone(self) -> str | None:
+        """The zone that all cells name, as in '20240102 09:30:00 US/Eastern'."""
+        match = re.search(_NAMED_ZONE, self.pattern)
+        return match.group().strip() if match else None
 
     def describe(self) -> str:
         """Return the format in words, for reports."""
@@ -98,8 +115,9 @@ def _clock(rest: str, join: str) -> str:
     for expression, pattern in _CLOCKS:
         match = expression.match(rest, len(join))
         if match:
-            for zone, code in _ZONES.items():
-                if re.fullmatch(zone, rest[match.end() :]):
+            zone = rest[match.end() :]
+            for look, code in (*_ZONES.items(), (_NAMED_ZONE, zone)):
+                if re.fullmatch(look, zone):
                     return join + pattern.format(*match.groups()) + code
     return ""
 
@@ -126,7 +144,7 @@ def find_time_format(
     alike = [cell.strip() for cell in cells if shape_of(cell) == pattern]
     if pattern.startswith(EITHER):
         return _day_or_month(alike, pattern.removeprefix(EITHER), where, date_format)
-    buddhist = pattern.startswith("%Y") and all(int(cell[:4]) > 2400 for cell in alike)
+    buddhist = pattern.startswith("%Y") and sum(int(cell[:4]) > 2400 for cell in alike) > 0.9 * len(alike)
     return TimeFormat("text", pattern, buddhist, f"as in {alike[-1]!r}")
 
 
@@ -139,16 +157,15 @@ def _day_or_month(cells: list[str], rest: str, where: str, date_format: str | No
     if date_format in orders:
         return TimeFormat("text", orders[date_format] + clock, evidence="as asked for")
     read = {order: _read_all(cells, pattern + clock) for order, pattern in orders.items()}
-    failures = {order: int(np.sum(time == NO_TIME)) for order, time in read.items()}
-    possible = [order for order in read if failures[order] == min(failures.values())]
-    why = "only so the dates exist"
+    faults = {order: _faults(time) for order, time in read.items()}
+    least = min(faults.values())
+    # One damaged cell makes up to three faults: it must not decide for the whole file.
+    possible = [order for order in read if faults[order] < least + (3 if least else 1)]
+    why = "only so the dates exist and follow each other"
     if len(possible) > 1 and sign == "." and year == "Y":
         possible, why = ["dmy"], "dates with dots have the day first"
     if len(possible) > 1:
-        sorted_ = [order for order in possible if _in_order(read[order])]
-        possible, why = sorted_ or possible, "only so the bars are in order of time"
-    if len(possible) > 1:
-        spans = {order: int(np.ptp(read[order])) for order in possible}
+        spans = {order: _extent(read[order]) for order in possible}
         best = min(possible, key=spans.__getitem__)
         # Daily bars of one month and monthly bars of one year look alike; with clock times nothing does.
         far = [o for o in possible if spans[o] > 5 * spans[best] > 0 and (clock or "ymd" in (o, best))]
@@ -169,9 +186,20 @@ def _read_all(cells: list[str], pattern: str) -> Times:
     return parse_times(pd.Series(cells), TimeFormat("text", pattern))[0]
 
 
-def _in_order(time: Times) -> bool:
-    steps = np.diff(time)
-    return bool(np.all(steps >= 0) or np.all(steps <= 0))
+def _faults(time: Times) -> int:
+    """Count dates that do not exist, steps against the order of time, and steps far longer than most."""
+    steps = np.diff(time[time != NO_TIME])
+    missing = int(np.sum(time == NO_TIME))
+    if not len(steps):
+        return missing
+    against = int(min(np.sum(steps < 0), np.sum(steps > 0)))
+    return missing + against + int(np.sum(np.abs(steps) > 5 * np.median(np.abs(steps))))
+
+
+def _extent(time: Times) -> int:
+    """Add up the steps but the two largest, which one damaged cell may have made."""
+    steps = np.abs(np.diff(time[time != NO_TIME]))
+    return int(np.sum(np.sort(steps)[:-2]))
 
 
 def parse_times(cells: pd.Series[str], form: TimeFormat) -> tuple[Times, Counter[str]]:

@@ -164,6 +164,10 @@ class RunningBackwardInput(BatchNorm):
     def run(self, **arrays: DeviceArray) -> None:
         batch_norm.backward_input_running(**arrays)
 
+    @property
+    def terms(self) -> int:
+        return 2  # 1 - nx^2 / count
+
 
 @dataclass(frozen=True)
 class BatchBackwardWeights(Case):

@@ -6,18 +6,22 @@ from dataclasses import dataclass
 
 from neuronet.device.array import Shape
 from neuronet.layers import (
+    CMamba4CastEmbeding,
     CNeuronBatchNormOCL,
     CNeuronConcatenate,
     CNeuronConvOCL,
     CNeuronDenseOCL,
     CNeuronDropoutOCL,
     CNeuronLayerNormOCL,
+    CNeuronMultiWindowsConvOCL,
+    CNeuronMultiWindowsConvWPadOCL,
     CNeuronPositionEncoder,
     CNeuronProofOCL,
     CNeuronRevINDenormOCL,
     CNeuronRevINOCL,
     CNeuronSoftMaxOCL,
     CNeuronTransposeOCL,
+    CNeuronTSPositionEncoder,
     CResidualConv,
 )
 from neuronet.layers.base import CNeuronBaseOCL, layer_from_spec
@@ -78,4 +82,33 @@ EXAMPLES = [
     _example(CNeuronDropoutOCL(probability=0.3), CNeuronDenseOCL(neurons=2), shape=(3, 7)),
     _example(CNeuronPositionEncoder(), CNeuronDenseOCL(neurons=2), shape=(6, 4)),
     _example(CResidualConv(window=4, window_out=3), CNeuronDenseOCL(neurons=2), shape=(5, 4), batch=5),
+    _example(
+        CNeuronTSPositionEncoder(periods=(60, 86400), freqs=2),
+        CNeuronDenseOCL(neurons=2),
+        shape=(5, 3),
+        second=(5, 2),
+    ),
+    _example(
+        CMamba4CastEmbeding(window=3, window_out=11, periods=(60, 86400)),
+        CNeuronDenseOCL(neurons=2),
+        shape=(4, 3),
+        second=(4, 2),
+        batch=5,
+    ),
+    _example(
+        CNeuronMultiWindowsConvWPadOCL(windows=(3, 2), step=2, window_out=3, dimension=2),
+        CNeuronDenseOCL(neurons=2),
+        shape=(5, 2),
+    ),
+    _example(
+        CNeuronMultiWindowsConvWPadOCL(
+            windows=(1, 4), step=1, window_out=2, variables=2, causal=True, activation="GELU"
+        ),
+        shape=(2, 6),
+    ),
+    _example(
+        CNeuronMultiWindowsConvOCL(windows=(3, 1), window_out=3, variables=2),
+        CNeuronDenseOCL(neurons=2),
+        shape=(2, 8),
+    ),
 ]

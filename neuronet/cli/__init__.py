@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 COMMANDS = {  # here, so that --help need not import them
     "devices": "List the devices that can compute.",
     "inspect": "Show how a file of bars is read.",
+    "convert": "Store bars in HDF5, to be read fast.",
     "train": "Train a model on a file of bars.",
     "evaluate": "Score a model on bars, beside the baselines.",
     "predict": "Write a model's predictions for every bar.",

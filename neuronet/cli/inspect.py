@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from neuronet.bars.inspect import inspect_bars
-from neuronet.cli.bar_options import bars_argument, reading
+from neuronet.bars.inspect import report_on
+from neuronet.cli.bar_options import bars_argument, load
 from neuronet.cli.options import json_option
 from neuronet.cli.output import print_json
 
@@ -18,7 +18,7 @@ from neuronet.cli.output import print_json
 @json_option
 def command(bars: Path, as_json: bool, **options: Any) -> None:
     """Show how the file BARS is read: its layout, first and last bar, gaps and faults. Trains nothing."""
-    report = inspect_bars(bars, **reading(options))
+    report = report_on(*load(bars, options))
     if as_json:
         print_json(report.to_dict())
     else:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from types import FrameType
 from typing import Any
 
 MESSAGE = b"\nstopping after this batch, then saving; press Ctrl-C again to end at once\n"
+
+
+def _not_from_a_finalizer(problem: Any) -> None:
+    """What is raised inside a finalizer is dropped and printed: the first Ctrl-C still ends the training."""
+    if problem.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(problem)
 
 
 class Interrupt:
@@ -42,6 +49,7 @@ class Interrupt:
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         if self.asked:
             self._set(signal.SIG_IGN)
+            sys.unraisablehook = _not_from_a_finalizer
             raise KeyboardInterrupt
         self.asked = True
         os.write(2, MESSAGE)  # a stream's write may be what was interrupted

@@ -24,11 +24,11 @@ from neuronet.errors import KernelError, ShapeError
 _DTYPES = {"float": np.float32, "int": np.int32, "uint": np.uint32}
 _KERNEL = re.compile(
     r"(?://\s*group:\s*(?P<group>[^\n]+)\n\s*)?//\s*grid:\s*(?P<grid>[^\n]+)\n\s*"
-    r"__kernel\s+void\s+(?P<name>\w+)\s*\((?P<args>.*?)\)[ \t]*(?P<tail>//[^\n]*)?\s*\{",
+    r"__kernel\s+(?:BY8\s+)?void\s+(?P<name>\w+)\s*\((?P<args>.*?)\)[ \t]*(?P<tail>//[^\n]*)?\s*\{",
     re.S,
 )
 _GROUP = re.compile(r"^\s*//\s*group:", re.M)
-_BARE = re.compile(r"^\s*__kernel\s+void\s+(\w+)", re.M)
+_BARE = re.compile(r"^\s*__kernel\s+(?:BY8\s+)?void\s+(\w+)", re.M)
 _ARG = re.compile(
     r"(?P<space>__global)?\s*(?P<const>const)?\s*(?P<type>\w+)\s*(?P<ptr>\*)?\s*"
     r"(?:restrict\s+)?(?P<name>\w+)$"

@@ -3,23 +3,23 @@
 // Used by   ops/activation.py    Checked against   reference/activation.py
 // NeuroNet  DeActivation, without its clamps and with exact derivatives (errata E11)
 
-// grid: n
-__kernel void Activate(
+// grid: n/8
+__kernel BY8 void Activate(
     __global const float *z,    // [n]
     __global float *y,          // [n]
-    const int activation)
+    const int n, const int activation)
 {
-    const int i = get_global_id(0);
-    y[i] = activate(z[i], activation);
+    const int i = 8 * get_global_id(0);
+    store8(activate8(load8(z + i, n - i), activation), y + i, n - i);
 }
 
-// grid: n
-__kernel void DeActivation(
+// grid: n/8
+__kernel BY8 void DeActivation(
     __global const float *s,    // [n]  output, or pre-activation for GELU and SILU
     __global const float *dy,   // [n]
     __global float *dz,         // [n]
-    const int activation)
+    const int n, const int activation)
 {
-    const int i = get_global_id(0);
-    dz[i] = dy[i] * activation_gradient(s[i], activation);
+    const int i = 8 * get_global_id(0);
+    store8(load8(dy + i, n - i) * activation_gradient8(load8(s + i, n - i), activation), dz + i, n - i);
 }

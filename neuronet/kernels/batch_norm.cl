@@ -73,8 +73,8 @@ __kernel void BatchScale(
     scale[i] = 1.0f / sqrt(variance[i] + eps);
 }
 
-// grid: n, batch/8
-__kernel void BatchFeedForward(
+// grid: n/8, batch/8
+__kernel BY8 void BatchFeedForward(
     __global const float *x,            // [batch, n]
     __global const float *mean,         // [n]
     __global const float *scale,        // [n]
@@ -83,10 +83,12 @@ __kernel void BatchFeedForward(
     __global float *y,                  // [batch, n]
     const int batch, const int n, const int activation)
 {
-    const int i = get_global_id(0), first = get_global_id(1) * ROWS, last = min(batch, first + ROWS);
-    const float m = mean[i], s = scale[i], g = gamma[i], shift = beta[i];
-    for (int b = first; b < last; ++b)
-        y[b * n + i] = activate(g * ((x[b * n + i] - m) * s) + shift, activation);
+    const int i = 8 * get_global_id(0), count = n - i;
+    const int first = get_global_id(1) * ROWS, last = min(batch, first + ROWS);
+    const float8 m = load8(mean + i, count), s = load8(scale + i, count);
+    const float8 g = load8(gamma + i, count), shift = load8(beta + i, count);
+    for (int at = first * n + i; at < last * n; at += n)
+        store8(activate8(g * ((load8(x + at, count) - m) * s) + shift, activation), y + at, count);
 }
 
 // sums[0] = sum of dz, sums[1] = sum of dz * nx: what both the input's and the weights' gradients need.
@@ -112,8 +114,8 @@ __kernel void BatchGradientSums(
 }
 
 // share = 1 / batch for statistics of this batch, 0 for statistics that do not depend on x.
-// grid: n, batch/8
-__kernel void CalcHiddenGradientBatch(
+// grid: n/8, batch/8
+__kernel BY8 void CalcHiddenGradientBatch(
     __global const float *x,            // [batch, n]
     __global const float *dz,           // [batch, n]
     __global const float *mean,         // [n]
@@ -123,11 +125,12 @@ __kernel void CalcHiddenGradientBatch(
     __global float *dx,                 // [batch, n]
     const int batch, const int n, const float share)
 {
-    const int i = get_global_id(0), first = get_global_id(1) * ROWS, last = min(batch, first + ROWS);
-    const float m = mean[i], s = scale[i], g = gamma[i] * s;
-    const float s0 = sums[i] * share, s1 = sums[n + i] * share * s;
-    for (int b = first; b < last; ++b)
-        dx[b * n + i] = g * (dz[b * n + i] - s0 - (x[b * n + i] - m) * s1);
+    const int i = 8 * get_global_id(0), count = n - i;
+    const int first = get_global_id(1) * ROWS, last = min(batch, first + ROWS);
+    const float8 m = load8(mean + i, count), s = load8(scale + i, count), g = load8(gamma + i, count) * s;
+    const float8 s0 = load8(sums + i, count) * share, s1 = load8(sums + n + i, count) * share * s;
+    for (int at = first * n + i; at < last * n; at += n)
+        store8(g * (load8(dz + at, count) - s0 - (load8(x + at, count) - m) * s1), dx + at, count);
 }
 
 // For RunningStatistics, whose mean and variance have taken in x with weight 1 / count.

@@ -105,82 +105,6 @@ __kernel void UpdateWeightsConvAdam(
 
 #define CHUNK 256   // taps per pass over a panel; 16 filters of them stay in the L1 cache
 
-typedef float8 __attribute__((aligned(4))) float8_any;   // at any float; vload8 is slow in PoCL 3.0
-
-static float8 load8(const __global float *p, int count)     // zeros behind the count-th
-{
-    if (count >= 8) return *(const __global float8_any *)p;
-    float8 v = 0.0f;
-    if (count > 0) v.s0 = p[0];
-    if (count > 1) v.s1 = p[1];
-    if (count > 2) v.s2 = p[2];
-    if (count > 3) v.s3 = p[3];
-    if (count > 4) v.s4 = p[4];
-    if (count > 5) v.s5 = p[5];
-    if (count > 6) v.s6 = p[6];
-    return v;
-}
-
-static void store8(float8 v, __global float *p, int count)
-{
-    if (count >= 8) { *(__global float8_any *)p = v; return; }
-    if (count > 0) p[0] = v.s0;
-    if (count > 1) p[1] = v.s1;
-    if (count > 2) p[2] = v.s2;
-    if (count > 3) p[3] = v.s3;
-    if (count > 4) p[4] = v.s4;
-    if (count > 5) p[5] = v.s5;
-    if (count > 6) p[6] = v.s6;
-}
-
-static float8 gather8(const __global float *p, int stride, int count)
-{
-    float8 v = 0.0f;
-    if (count > 0) v.s0 = p[0];
-    if (count > 1) v.s1 = p[stride];
-    if (count > 2) v.s2 = p[2 * stride];
-    if (count > 3) v.s3 = p[3 * stride];
-    if (count > 4) v.s4 = p[4 * stride];
-    if (count > 5) v.s5 = p[5 * stride];
-    if (count > 6) v.s6 = p[6 * stride];
-    if (count > 7) v.s7 = p[7 * stride];
-    return v;
-}
-
-static float8 activate8(float8 z, int activation)
-{
-    switch (activation) {
-        case ACT_NONE:    return z;
-        case ACT_TANH:    return tanh(z);
-        case ACT_LRELU:   return z < 0.0f ? 0.01f * z : z;
-        case ACT_RELU:    return z < 0.0f ? (float8)0.0f : z;
-        case ACT_SIGMOID: {
-            const float8 e = exp(-fabs(z));
-            return (z >= 0.0f ? (float8)1.0f : e) / (1.0f + e);
-        }
-    }
-    return (float8)(activate(z.s0, activation), activate(z.s1, activation), activate(z.s2, activation),
-                    activate(z.s3, activation), activate(z.s4, activation), activate(z.s5, activation),
-                    activate(z.s6, activation), activate(z.s7, activation));
-}
-
-// adam() for the first `count` of 8 neighbours: the same operations in the same order
-static void adam8(__global float *w, __global float *m, __global float *v, float8 g, int count,
-                  __global const float *hyper)
-{
-#pragma OPENCL FP_CONTRACT OFF
-    if (hyper[HYPER_GO] == 0.0f) return;
-    const float beta1 = hyper[HYPER_BETA1], beta2 = hyper[HYPER_BETA2];
-    const float8 mi = beta1 * load8(m, count) + (1.0f - beta1) * g;
-    const float8 vi = beta2 * load8(v, count) + (1.0f - beta2) * g * g;
-    const float8 wi = load8(w, count);
-    const float8 decay = hyper[HYPER_L2] * wi + hyper[HYPER_L1] * sign(wi);
-    const float8 scale = sqrt(vi * hyper[HYPER_C2]) + hyper[HYPER_EPS];
-    store8(mi, m, count);
-    store8(vi, v, count);
-    store8(wi - hyper[HYPER_LR] * (mi * hyper[HYPER_C1] / scale + decay), w, count);
-}
-
 // group: 1, 1, 1
 // grid: batch*units/48, window_out/16, variables
 __kernel void FeedForwardConvCPU(
@@ -228,7 +152,7 @@ __kernel void FeedForwardConvCPU(
             for (int r = 0; r < 6; ++r)
                 if (r0 + r < last) {
                     store8(activate8(lo[r], act), out[r], columns);
-                    store8(activate8(hi[r], act), out[r] + 8, columns - 8);
+                    if (columns > 8) store8(activate8(hi[r], act), out[r] + 8, columns - 8);
                 }
         }
     }

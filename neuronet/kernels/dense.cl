@@ -83,59 +83,6 @@ __kernel void UpdateWeightsAdam(
 
 // --- CPU: a work-item sums 4 rows x 16 outputs, 8 inputs of 4 x 4 at a time in registers --------------
 
-typedef float8 __attribute__((aligned(4))) float8_any;   // at any float; vload8 is slow in PoCL 3.0
-
-#define LOAD8(p) (*(const __global float8_any *)(p))
-
-static float8 load8(const __global float *p, int count)     // zeros behind the count-th
-{
-    if (count >= 8) return *(const __global float8_any *)p;
-    float8 v = 0.0f;
-    if (count > 0) v.s0 = p[0];
-    if (count > 1) v.s1 = p[1];
-    if (count > 2) v.s2 = p[2];
-    if (count > 3) v.s3 = p[3];
-    if (count > 4) v.s4 = p[4];
-    if (count > 5) v.s5 = p[5];
-    if (count > 6) v.s6 = p[6];
-    return v;
-}
-
-static void store8(float8 v, __global float *p, int count)
-{
-    if (count >= 8) { *(__global float8_any *)p = v; return; }
-    if (count > 0) p[0] = v.s0;
-    if (count > 1) p[1] = v.s1;
-    if (count > 2) p[2] = v.s2;
-    if (count > 3) p[3] = v.s3;
-    if (count > 4) p[4] = v.s4;
-    if (count > 5) p[5] = v.s5;
-    if (count > 6) p[6] = v.s6;
-}
-
-static float8 activate8(float8 z, int activation)
-{
-    switch (activation) {
-        case ACT_NONE:    return z;
-        case ACT_TANH:    return tanh(z);
-        case ACT_LRELU:   return z < 0.0f ? 0.01f * z : z;
-        case ACT_RELU:    return z < 0.0f ? (float8)0.0f : z;
-        case ACT_SIGMOID: {
-            const float8 e = exp(-fabs(z));
-            return (z >= 0.0f ? (float8)1.0f : e) / (1.0f + e);
-        }
-    }
-    return (float8)(activate(z.s0, activation), activate(z.s1, activation), activate(z.s2, activation),
-                    activate(z.s3, activation), activate(z.s4, activation), activate(z.s5, activation),
-                    activate(z.s6, activation), activate(z.s7, activation));
-}
-
-static float sum8(float8 v)
-{
-    const float4 two = v.lo + v.hi;
-    return (two.s0 + two.s2) + (two.s1 + two.s3);
-}
-
 // z[16*r + o] = sum_i x[r, i] * w[o, i] for 4 rows and 4 outputs; those behind the last repeat it
 static void products_4x4(__global const float *x, const int last_row, __global const float *w,
                          const int last_output, const int inputs, float *z)

@@ -3,22 +3,23 @@
 // Used by   ops/elementwise.py   Checked against   reference/elementwise.py
 // NeuroNet  SumMatrix (with its gaps between rows left out)
 
-// grid: n
-__kernel void SumMatrix(
+// grid: n/8
+__kernel BY8 void SumMatrix(
     __global const float *matrix1,     // [n]
     __global const float *matrix2,     // [n]
     __global float *matrix_out,        // [n]
-    const float multiplyer)
+    const int n, const float multiplyer)
 {
-    const int i = get_global_id(0);
-    matrix_out[i] = (matrix1[i] + matrix2[i]) * multiplyer;
+    const int i = 8 * get_global_id(0), count = n - i;
+    store8((load8(matrix1 + i, count) + load8(matrix2 + i, count)) * multiplyer, matrix_out + i, count);
 }
 
-// grid: n
-__kernel void Copy(
+// grid: n/8
+__kernel BY8 void Copy(
     __global const float *source,      // [n]
-    __global float *target)            // [n]
+    __global float *target,            // [n]
+    const int n)
 {
-    const int i = get_global_id(0);
-    target[i] = source[i];
+    const int i = 8 * get_global_id(0);
+    store8(load8(source + i, n - i), target + i, n - i);
 }

@@ -37,7 +37,7 @@ void finish_loss(float sum, __local float *sums, int count, int rows,
 
 // group: 256
 // grid: 256
-__kernel void CalcOutputGradient(
+__kernel BY8 void CalcOutputGradient(
     __global const float *y,        // [batch, outputs]
     __global const float *target,   // [batch, outputs]
     __global float *dy,             // [batch, outputs]
@@ -48,21 +48,24 @@ __kernel void CalcOutputGradient(
 {
     __local float sums[GROUP];
     const int count = batch * outputs;
-    float sum = 0.0f;
-    for (int i = get_local_id(0); i < count; i += GROUP) {
-        const float e = y[i] - target[i], a = fabs(e);
+    float8 sum = 0.0f;
+    for (int i = 8 * get_local_id(0); i < count; i += 8 * GROUP) {
+        const float8 e = load8(y + i, count - i) - load8(target + i, count - i), a = fabs(e);
+        float8 value, slope;
         if (kind == LOSS_MSE) {
-            sum += e * e;
-            dy[i] = 2.0f * e / count;
-        } else if (kind == LOSS_MAE || a > delta) {
-            sum += kind == LOSS_MAE ? a : delta * (a - 0.5f * delta);
-            dy[i] = sign(e) * (kind == LOSS_MAE ? 1.0f : delta) / count;
+            value = e * e;
+            slope = 2.0f * e;
+        } else if (kind == LOSS_MAE) {
+            value = a;
+            slope = sign(e);
         } else {
-            sum += 0.5f * e * e;
-            dy[i] = e / count;
+            value = a > delta ? delta * (a - 0.5f * delta) : 0.5f * e * e;
+            slope = a > delta ? delta * sign(e) : e;
         }
+        sum += value;
+        store8(slope / count, dy + i, count - i);
     }
-    finish_loss(sum, sums, count, batch, loss, hyper, step);
+    finish_loss(sum8(sum), sums, count, batch, loss, hyper, step);
 }
 
 // Pinball loss: y holds one value for each quantile level of each target.

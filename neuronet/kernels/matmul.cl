@@ -60,48 +60,6 @@ __kernel void MatMultGradB(
 
 #define CHUNK 256   // terms per pass over a panel; 16 columns of them stay in the L1 cache
 
-typedef float8 __attribute__((aligned(4))) float8_any;   // at any float; vload8 is slow in PoCL 3.0
-
-static float8 load8(const __global float *p, int count)     // zeros behind the count-th
-{
-    if (count >= 8) return *(const __global float8_any *)p;
-    float8 v = 0.0f;
-    if (count > 0) v.s0 = p[0];
-    if (count > 1) v.s1 = p[1];
-    if (count > 2) v.s2 = p[2];
-    if (count > 3) v.s3 = p[3];
-    if (count > 4) v.s4 = p[4];
-    if (count > 5) v.s5 = p[5];
-    if (count > 6) v.s6 = p[6];
-    return v;
-}
-
-static void store8(float8 v, __global float *p, int count)
-{
-    if (count >= 8) { *(__global float8_any *)p = v; return; }
-    if (count > 0) p[0] = v.s0;
-    if (count > 1) p[1] = v.s1;
-    if (count > 2) p[2] = v.s2;
-    if (count > 3) p[3] = v.s3;
-    if (count > 4) p[4] = v.s4;
-    if (count > 5) p[5] = v.s5;
-    if (count > 6) p[6] = v.s6;
-}
-
-static float8 gather8(const __global float *p, int stride, int count)
-{
-    float8 v = 0.0f;
-    if (count > 0) v.s0 = p[0];
-    if (count > 1) v.s1 = p[stride];
-    if (count > 2) v.s2 = p[2 * stride];
-    if (count > 3) v.s3 = p[3 * stride];
-    if (count > 4) v.s4 = p[4 * stride];
-    if (count > 5) v.s5 = p[5 * stride];
-    if (count > 6) v.s6 = p[6 * stride];
-    if (count > 7) v.s7 = p[7 * stride];
-    return v;
-}
-
 // out[r, c] = sum_k a[r*a_row + k*a_k] * b[k*b_k + c*b_col] for rows [first, last) and 16 columns
 static void panel_product(
     __global const float *a, const int a_row, const int a_k,

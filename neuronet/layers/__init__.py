@@ -6,6 +6,9 @@ from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
 from neuronet.layers.dropout import CNeuronDropoutOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
+from neuronet.layers.mamba4_cast_embeding import CMamba4CastEmbeding
+from neuronet.layers.multi_windows_conv import CNeuronMultiWindowsConvOCL
+from neuronet.layers.multi_windows_conv_w_pad import CNeuronMultiWindowsConvWPadOCL
 from neuronet.layers.position_encoder import CNeuronPositionEncoder
 from neuronet.layers.proof import CNeuronProofOCL
 from neuronet.layers.residual_conv import CResidualConv
@@ -13,19 +16,24 @@ from neuronet.layers.rev_in import CNeuronRevINOCL
 from neuronet.layers.rev_in_denorm import CNeuronRevINDenormOCL
 from neuronet.layers.soft_max import CNeuronSoftMaxOCL
 from neuronet.layers.transpose import CNeuronTransposeOCL
+from neuronet.layers.ts_position_encoder import CNeuronTSPositionEncoder
 
 __all__ = [
+    "CMamba4CastEmbeding",
     "CNeuronBatchNormOCL",
     "CNeuronConcatenate",
     "CNeuronConvOCL",
     "CNeuronDenseOCL",
     "CNeuronDropoutOCL",
     "CNeuronLayerNormOCL",
+    "CNeuronMultiWindowsConvOCL",
+    "CNeuronMultiWindowsConvWPadOCL",
     "CNeuronPositionEncoder",
     "CNeuronProofOCL",
     "CNeuronRevINDenormOCL",
     "CNeuronRevINOCL",
     "CNeuronSoftMaxOCL",
+    "CNeuronTSPositionEncoder",
     "CNeuronTransposeOCL",
     "CResidualConv",
 ]

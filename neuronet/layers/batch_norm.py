@@ -36,7 +36,7 @@ class CNeuronBatchNormOCL(CNeuronActivated):
 
     batch_size: int = 1000
     eps: float = 1e-5
-    activation: Activation = Activation.NONE
+    activation: Activation | str = Activation.NONE
 
     def output_shape(self, input_shape: Shape) -> Shape:
         if not 1 < self.batch_size <= MOST_SAMPLES:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
+from neuronet.ops.forms import form_for
 
 
 def by_norm(g: DeviceArray, sums: DeviceArray, *, limit: float) -> None:
     """g *= min(1, limit / ||g||). ``sums`` [parts] is scratch; its length sets the order of summation."""
-    device = g.device
-    device.kernel("SquareSums")(g=g, sums=sums)
-    device.kernel("ClipGradient")(g=g, sums=sums, limit=float(limit))
+    form = "GPU" if form_for(g.device) == "GPU" else ""
+    g.device.kernel(f"SquareSums{form}")(g=g, sums=sums)
+    g.device.kernel("ClipGradient")(g=g, sums=sums, limit=float(limit))

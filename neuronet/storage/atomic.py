@@ -15,7 +15,7 @@ from neuronet.errors import FileFormatError
 _LEFTOVER_AGE = 3600.0  # seconds; a temporary file older than this has lost its writer
 
 
-def replace_file(path: Path, parts: Iterable[bytes]) -> None:
+def replace_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write `parts` to a temporary file beside `path`, flush it to the disk, then rename it to `path`.
 
     On any failure `path` keeps what it had, and the temporary file is removed.
@@ -79,7 +79,7 @@ def _target(path: Path) -> Path:
     return path
 
 
-def _write_synced(path: Path, parts: Iterable[bytes]) -> None:
+def _write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     with path.open("xb") as file:
         for part in parts:
             file.write(part)

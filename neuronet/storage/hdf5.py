@@ -113,6 +113,12 @@ def _decode(file: BinaryIO, where: str) -> ModelFile:
 
 
 def _format_version(root: h5py.File, where: str) -> int:
+    if _attribute(root, "format") == "neuronet bars":
+        raise FileFormatError(
+            "holds bars, not a model",
+            where=where,
+            fix="give the model that 'neuronet train' wrote, and the bars where the command wants bars",
+        )
     if _attribute(root, "format") != "neuronet" or "format_version" not in root.attrs:
         inside = ", ".join(list(root)[:5]) or "nothing"
         raise FileFormatError(

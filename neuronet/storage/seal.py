@@ -16,7 +16,7 @@ _START = b"\nneuronet sha256 "
 _SIZE = len(_START) + 64 + 1
 
 
-def seal(data: bytes) -> bytes:
+def seal(data: bytes | memoryview) -> bytes:
     """Return the line that goes behind `data`."""
     return _START + hashlib.sha256(data).hexdigest().encode() + b"\n"
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.bars.bars import PRICES, Bars, span, stamp
+from neuronet.bars.options import option_of
 from neuronet.bars.scaling import Scaler
 from neuronet.errors import FileFormatError
 from neuronet.train.baselines import Reference
@@ -19,6 +20,8 @@ from neuronet.train.prepare import Prepared
 from neuronet.train.settings import Settings
 
 log = logging.getLogger(__name__)
+
+CHANGES_BARS = ("adjusted", "drop_flat", "bad_bars", "nan")  # options that make other bars of one file
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,7 @@ class Contract:
     step         ns between bars; time_zone is the clock of the bars' times
     fingerprint  of the bars
     scores       tables of the validation and test part; {} while training goes on
+    reading      the options with which the bars were read, see bars/options.py
     """
 
     settings: Settings
@@ -49,6 +53,7 @@ class Contract:
     device: str
     blend: float = 1.0
     scores: dict[str, Any] = dataclasses.field(default_factory=dict)
+    reading: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(cls, prepared: Prepared, fingerprint: str, device: str) -> Contract:
@@ -69,6 +74,7 @@ class Contract:
             test_begins=_test_begins(prepared),
             fingerprint=fingerprint,
             device=device,
+            reading=dict(bars.source.get("options", {})),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,7 +88,7 @@ class Contract:
     def from_dict(cls, data: dict[str, Any], where: str = "model file") -> Contract:
         """FileFormatError when the model was not trained on bars or the document is not whole."""
         known = {f.name for f in dataclasses.fields(cls)}
-        if missing := sorted(known - data.keys()):
+        if missing := sorted(known - {"reading"} - data.keys()):
             raise FileFormatError(
                 f"says nothing about bars ({', '.join(missing[:3])} are missing)",
                 where=where,
@@ -113,6 +119,15 @@ class Contract:
             log.warning(
                 "the model was trained on bars %s apart, these are %s apart", span(self.step), span(bars.step)
             )
+        now = bars.source.get("options", {})
+        for name in CHANGES_BARS:
+            if now.get(name) != self.reading.get(name):
+                log.warning(
+                    "the training bars were read with %s %s, these with %s",
+                    option_of(name),
+                    self.reading.get(name, "at its default"),
+                    now.get(name, "the default"),
+                )
         if clock(bars) != self.time_zone:
             log.warning(
                 "the times of the training bars are %s, of these %s: check --tz and --utc-offset",

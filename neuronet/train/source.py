@@ -106,7 +106,8 @@ class Feed:
         net.check_second(source.second is not None)
         if source.second is not None and source.second.shape[1:] != net.second_shape:
             raise ShapeError(
-                f"second inputs have shape {source.second.shape[1:]} a sample, the net takes {net.second_shape}",
+                f"second inputs have shape {source.second.shape[1:]} a sample, "
+                f"the net takes {net.second_shape}",
                 where=where,
             )
         self.rows = self._put(source.rows, f"{where} rows")

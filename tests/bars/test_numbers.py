@@ -42,7 +42,19 @@ def test_undecidable() -> None:
 
 
 def test_values() -> None:
-    german = parse_numbers(pd.Series(["1.234,5", "7,81M", " 12 ", "x", None, "3%"]), NumberFormat(",", "."))
-    np.testing.assert_array_equal(german, [1234.5, 7_810_000.0, 12.0, np.nan, np.nan, 3.0])
-    english = parse_numbers(pd.Series(["43.44K", "1.5B", "1e-5"]), NumberFormat())
+    german = parse_numbers(
+        pd.Series(["1.234,5", "7,81M", " 12 ", "x", None, "3%"]), NumberFormat(",", "."), endings=True
+    )
+    np.testing.assert_array_equal(german, [1234.5, 7_810_000.0, 12.0, np.nan, np.nan, np.nan])
+    english = parse_numbers(pd.Series(["43.44K", "1.5B", "1e-5"]), NumberFormat(), endings=True)
     np.testing.assert_allclose(english, [43_440.0, 1.5e9, 1e-5], rtol=1e-15)
+
+
+def test_what_is_no_number_is_not_made_one() -> None:
+    cells = pd.Series(["1.08K", "1_0", "1.2.3", "0x10", "1,085", "1 085", "$1.5", "-2"])
+    np.testing.assert_array_equal(parse_numbers(cells, NumberFormat()), [np.nan] * 6 + [1.5, -2.0])
+    grouped = pd.Series(["1,238.48", "12,38.48", "1,2", "1,23,456.5", "1238.5", "1.238,48"])
+    np.testing.assert_array_equal(
+        parse_numbers(grouped, NumberFormat(".", ",")), [1238.48, np.nan, np.nan, 123_456.5, 1238.5, np.nan]
+    )
+    np.testing.assert_array_equal(parse_numbers(pd.Series(["1.5", "1,5"]), NumberFormat(",")), [np.nan, 1.5])

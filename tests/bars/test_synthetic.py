@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from neuronet.bars.bars import Bars
-from neuronet.bars.checks import gap_kinds, impossible
+from neuronet.bars.candles import impossible
+from neuronet.bars.checks import gap_kinds
 from neuronet.bars.read import read_bars
 from neuronet.bars.synthetic import AVERAGE, make_bars, random_walk, write_mt5
 from neuronet.errors import DataError

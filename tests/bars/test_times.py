@@ -64,11 +64,11 @@ def test_day_first_by_an_impossible_month() -> None:
 
 
 def test_day_first_by_the_order_of_bars() -> None:
-    cells = ["10/01/2024", "11/01/2024", "12/01/2024", "01/02/2024", "02/02/2024"]
+    cells = [f"01/{month % 12 + 1:02}/{2023 + month // 12}" for month in range(20)]  # monthly bars
     form = find_time_format(cells, where="file")
     assert form is not None
     assert form.pattern == "%d/%m/%Y"
-    assert "order" in form.evidence
+    assert "follow each other" in form.evidence
 
 
 def test_day_first_by_bars_that_follow_each_other() -> None:
@@ -122,3 +122,14 @@ def test_nanoseconds_keep_every_digit() -> None:
 def test_years_out_of_reach_are_no_time() -> None:
     time, _ = parse_times(pd.Series(["9999-01-01", "0001-01-01"]), TimeFormat("text", "%Y-%m-%d"))
     assert time.tolist() == [NO_TIME, NO_TIME]
+
+
+def test_one_damaged_date_does_not_decide() -> None:
+    hours = [f"0{day}/03/2024 {hour:02}:00" for day in (4, 5, 6, 7) for hour in range(24)]
+    for cell in ("44/03/2024 07:00", "04/33/2024 07:00", "04/13/2024 07:00", "14/03/2024 07:00"):
+        cells = [*hours[:7], cell, *hours[8:]]
+        form = find_time_format(cells, where="file")
+        assert form is not None
+        assert form.pattern == "%d/%m/%Y %H:%M"
+    with pytest.raises(DataError, match="--date-format"):
+        find_time_format(["01/02/2024 23:00", "01/13/2024 00:00", "01/03/2024 01:00"], where="file")

@@ -153,7 +153,7 @@ def test_strict_refuses_bars_with_a_warning(bars_file: Path, small: list[str], t
     assert run("train", double, "-o", tmp_path / "m.h5", *small).exit_code == 0
     strict = run("train", double, "-o", tmp_path / "n.h5", *small, "--strict")
     assert strict.exit_code == 2
-    assert "1 warnings under --strict" in strict.stderr
+    assert "1 warning under --strict" in strict.stderr
 
 
 def test_an_exploding_loss_ends_with_1_and_keeps_the_file(

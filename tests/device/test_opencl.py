@@ -131,7 +131,7 @@ def test_a_drivers_error_becomes_a_sentence_with_a_remedy(
     doings = {
         "Buffer": (lambda: device.array((2**18,), name="rows"), "allocating 1.0 MB for rows"),
         "enqueue_copy": (y.read, "reading an array"),
-        "enqueue_nd_range_kernel": (lambda: elementwise.copy(y, y), r"launching Copy over \(3,\)"),
+        "enqueue_nd_range_kernel": (lambda: elementwise.copy(y, y), r"launching Copy over \(\d+,\)"),
     }
     for name, (doing, words) in doings.items():
         with monkeypatch.context() as patch:

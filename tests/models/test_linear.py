@@ -10,7 +10,7 @@ HISTORY, HORIZON, CHANNELS, SPLIT = 96, 24, 3, 1200
 
 
 def test_linear_net_learns_a_seasonal_series(device: nn.NumpyDevice) -> None:
-    """Period-24 sines on random walks with noise of deviation 0.3: the floor of the MSE is 0.09 plus the walk's."""
+    """Period-24 sines on random walks with noise of 0.3: the MSE's floor is 0.09 plus the walk's."""
     rng, t = np.random.default_rng(0), np.arange(1600)[:, None]
     walk = 0.02 * rng.standard_normal((1600, CHANNELS)).cumsum(axis=0)
     rows = np.sin(2 * np.pi * (t / 24 + rng.random(CHANNELS))) + walk + 0.3 * rng.standard_normal(walk.shape)
