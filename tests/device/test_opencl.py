@@ -1,4 +1,4 @@
-"""What an OpenCL device refuses, and how it says so: ../shared/cases 57, 59, 60, 61 as tests."""
+"""What an OpenCL device refuses, and how it says so: too little memory, notes of compilers, hidden logs."""
 
 from __future__ import annotations
 
