@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 
+from neuronet.device import smoke
 from neuronet.device.base import Device
 from neuronet.device.find import list_devices
 from neuronet.device.numpy import NumpyDevice
@@ -24,6 +25,8 @@ def device(request: pytest.FixtureRequest) -> Device:
     if request.param is None:
         pytest.skip('no OpenCL device: pip install "neuronet[cpu]"')
     info = request.param
+    if failure := smoke.problem(info, retry=False):  # such as a PoCL older than the CPU
+        pytest.skip(f"{info.label} {info.driver} does not work here: {failure}")
     if info.index not in _open:
         _open[info.index] = info.open()
     return _open[info.index]
