@@ -13,6 +13,8 @@ from neuronet.layers import (
     CNeuronDenseOCL,
     CNeuronDropoutOCL,
     CNeuronLayerNormOCL,
+    CNeuronMambaBlockOCL,
+    CNeuronMambaOCL,
     CNeuronMultiWindowsConvOCL,
     CNeuronMultiWindowsConvWPadOCL,
     CNeuronPositionEncoder,
@@ -20,6 +22,7 @@ from neuronet.layers import (
     CNeuronRevINDenormOCL,
     CNeuronRevINOCL,
     CNeuronSoftMaxOCL,
+    CNeuronSSMOCL,
     CNeuronTransposeOCL,
     CNeuronTSPositionEncoder,
     CResidualConv,
@@ -111,4 +114,9 @@ EXAMPLES = [
         CNeuronDenseOCL(neurons=2),
         shape=(2, 8),
     ),
+    _example(CNeuronMambaOCL(window_key=6, heads=2, state_size=3), shape=(5, 4)),
+    _example(
+        CNeuronMambaBlockOCL(window_key=4, heads=2, state_size=2), CNeuronDenseOCL(neurons=2), shape=(4, 3)
+    ),
+    _example(CNeuronSSMOCL(window_key=3), CNeuronDenseOCL(neurons=2), shape=(4, 2)),
 ]

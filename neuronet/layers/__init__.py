@@ -6,7 +6,9 @@ from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
 from neuronet.layers.dropout import CNeuronDropoutOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
+from neuronet.layers.mamba import CNeuronMambaOCL
 from neuronet.layers.mamba4_cast_embeding import CMamba4CastEmbeding
+from neuronet.layers.mamba_block import CNeuronMambaBlockOCL
 from neuronet.layers.multi_windows_conv import CNeuronMultiWindowsConvOCL
 from neuronet.layers.multi_windows_conv_w_pad import CNeuronMultiWindowsConvWPadOCL
 from neuronet.layers.position_encoder import CNeuronPositionEncoder
@@ -15,6 +17,7 @@ from neuronet.layers.residual_conv import CResidualConv
 from neuronet.layers.rev_in import CNeuronRevINOCL
 from neuronet.layers.rev_in_denorm import CNeuronRevINDenormOCL
 from neuronet.layers.soft_max import CNeuronSoftMaxOCL
+from neuronet.layers.ssm import CNeuronSSMOCL
 from neuronet.layers.transpose import CNeuronTransposeOCL
 from neuronet.layers.ts_position_encoder import CNeuronTSPositionEncoder
 
@@ -26,12 +29,15 @@ __all__ = [
     "CNeuronDenseOCL",
     "CNeuronDropoutOCL",
     "CNeuronLayerNormOCL",
+    "CNeuronMambaBlockOCL",
+    "CNeuronMambaOCL",
     "CNeuronMultiWindowsConvOCL",
     "CNeuronMultiWindowsConvWPadOCL",
     "CNeuronPositionEncoder",
     "CNeuronProofOCL",
     "CNeuronRevINDenormOCL",
     "CNeuronRevINOCL",
+    "CNeuronSSMOCL",
     "CNeuronSoftMaxOCL",
     "CNeuronTSPositionEncoder",
     "CNeuronTransposeOCL",

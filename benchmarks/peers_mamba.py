@@ -1,0 +1,259 @@
+"""W6: a training step of a Mamba block in neuronet, PyTorch and JAX; see peers.py for how it is measured.
+
+    python benchmarks/peers_mamba.py [--device NAME] [--runs 20]
+
+512 units x 128, inner width 256 in 4 heads, state 64, batch 16: forward, mean squared error, backward, Adam.
+The peers compute the chunked form of Mamba-2 (Dao & Gu, arXiv:2405.21060, listing 1) from products of
+matrices, chunks of 64.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from peers import EPS, LR, Contender, Step, race
+
+import neuronet as nn
+
+BATCH, UNITS, WINDOW, INNER, HEADS, STATE, CHUNK = 16, 512, 128, 256, 4, 64, 64
+CHANNELS, CHUNKS = INNER + 2 * STATE, UNITS // CHUNK
+SHOWN = "mamba/in_project/w"  # whose values after a step are compared
+
+SHAPES = {
+    "norm0/gamma": (WINDOW,),
+    "norm0/beta": (WINDOW,),
+    "mamba/in_project/w": (1, INNER + CHANNELS + HEADS, WINDOW),
+    "mamba/in_project/b": (1, INNER + CHANNELS + HEADS),
+    "mamba/out_project/w": (1, WINDOW, INNER),
+    "mamba/out_project/b": (1, WINDOW),
+    "mamba/conv_w": (4, CHANNELS),
+    "mamba/conv_b": (CHANNELS,),
+    "mamba/a_log": (HEADS,),
+    "mamba/d": (HEADS,),
+    "mamba/norm_w": (INNER,),
+    "norm1/gamma": (WINDOW,),
+    "norm1/beta": (WINDOW,),
+    "ff0/w": (1, 4 * WINDOW, WINDOW),
+    "ff0/b": (1, 4 * WINDOW),
+    "ff1/w": (1, WINDOW, 4 * WINDOW),
+    "ff1/b": (1, WINDOW),
+}
+
+
+def weights() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    made = {name: rng.uniform(-1, 1, shape) / shape[-1] ** 0.5 for name, shape in SHAPES.items()}
+    made["mamba/in_project/b"][0, -HEADS:] = -3
+    made["mamba/a_log"] = np.log(np.arange(1.0, HEADS + 1))
+    return {name: values.astype(np.float32) for name, values in made.items()}
+
+
+def data() -> list[np.ndarray]:
+    rng = np.random.default_rng(1)
+    return [rng.standard_normal((BATCH, UNITS, WINDOW)).astype(np.float32) for _ in range(2)]
+
+
+def mamba_ours(spec: str | None) -> Contender:
+    """The launches of a training step as ``fit`` replays them, from data on the device."""
+    from neuronet.ops import step as step_op
+    from neuronet.optim.base import RATES
+
+    device = nn.find_device(spec)
+    layers = [nn.CNeuronMambaBlockOCL(window_key=INNER, heads=HEADS, state_size=STATE)]
+    adam = nn.Adam(lr=LR, eps=EPS)
+    net = nn.CNet(input_shape=(UNITS, WINDOW), layers=layers, batch=BATCH, optimizer=adam).build(device)
+    parameters = {p.name: p for p in net.layers[0].parameters}
+    for name, values in weights().items():
+        parameters[name].value.write(values)
+    x, t = data()
+    net.input.output.write(x)
+    net.target.write(t)
+    table = device.array((1, RATES))
+
+    def work() -> None:
+        step_op.next_step(table, net.optimizer.hyper, net.step)
+        net.forward()
+        net.apply_loss(net.target)
+        net.backward()
+        net.update()
+
+    def step() -> None:
+        table.write(net.optimizer.rates(net.steps)[None])
+        net.step.write([net.steps, -1, -1, 0])
+        net.run("step", work)
+        net.steps += 1
+
+    return Contender("neuronet", step, device.finish, parameters[SHOWN].value.read)
+
+
+def mamba_torch(kind: str, graph: bool = False, compiled: bool = False) -> Contender:
+    import torch
+    import torch.nn.functional as f
+
+    torch.set_float32_matmul_precision("highest")
+    w = {name: torch.nn.Parameter(torch.tensor(v, device=kind)) for name, v in weights().items()}
+    x, t = (torch.tensor(values, device=kind) for values in data())
+    later = torch.ones(CHUNK, CHUNK, dtype=torch.bool, device=kind).triu(1)
+
+    def linear(name: str, values: Any) -> Any:
+        return f.linear(values, w[f"{name}/w"][0], w[f"{name}/b"][0])
+
+    def norm(name: str, values: Any) -> Any:
+        return f.layer_norm(values, (WINDOW,), w[f"{name}/gamma"], w[f"{name}/beta"], 1e-5)
+
+    def scan(xs: Any, b: Any, c: Any, delta: Any) -> Any:
+        """xs [batch, heads, chunks, 64, head_dim], b and c [batch, 1, chunks, 64, state]."""
+        cum = (delta * -torch.exp(w["mamba/a_log"])[:, None, None]).cumsum(-1)
+        decay = torch.exp((cum[..., :, None] - cum[..., None, :]).masked_fill(later, float("-inf")))
+        u = xs * delta[..., None]
+        inside = (c @ b.transpose(-1, -2) * decay) @ u
+        ends = (b * torch.exp(cum[..., -1:] - cum)[..., None]).transpose(-1, -2) @ u
+        states, h = [], torch.zeros_like(ends[:, :, 0])
+        for k in range(CHUNKS):
+            states.append(h)
+            h = torch.exp(cum[:, :, k, -1])[..., None, None] * h + ends[:, :, k]
+        across = (c * torch.exp(cum)[..., None]) @ torch.stack(states, 2)
+        return inside + across + w["mamba/d"][:, None, None, None] * xs
+
+    def mamba(values: Any) -> Any:
+        z, xbc, delta = linear("mamba/in_project", values).split([INNER, CHANNELS, HEADS], -1)
+        taps = w["mamba/conv_w"].T[:, None]
+        xbc = f.conv1d(xbc.transpose(1, 2), taps, w["mamba/conv_b"], padding=3, groups=CHANNELS)
+        xs, b, c = f.silu(xbc[..., :UNITS]).transpose(1, 2).split([INNER, STATE, STATE], -1)
+        delta = f.softplus(delta).transpose(1, 2).reshape(BATCH, HEADS, CHUNKS, CHUNK)
+        xs = xs.reshape(BATCH, CHUNKS, CHUNK, HEADS, -1).permute(0, 3, 1, 2, 4)
+        b, c = (v.reshape(BATCH, 1, CHUNKS, CHUNK, STATE) for v in (b, c))
+        y = scan(xs, b, c, delta).permute(0, 2, 3, 1, 4).reshape(BATCH, UNITS, INNER)
+        return linear("mamba/out_project", f.rms_norm(y * f.silu(z), (INNER,), w["mamba/norm_w"], 1e-5))
+
+    def loss_of() -> Any:
+        middle = x + mamba(norm("norm0", x))
+        out = middle + linear("ff1", f.leaky_relu(linear("ff0", norm("norm1", middle)), 0.01))
+        return f.mse_loss(out, t)
+
+    loss = torch.compile(loss_of) if compiled else loss_of
+    adam = torch.optim.Adam(w.values(), lr=LR, eps=EPS, capturable=graph)
+
+    def step() -> None:
+        adam.zero_grad(set_to_none=not graph)
+        loss().backward()
+        adam.step()
+
+    call: Step = step
+    if graph:
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                step()
+        torch.cuda.current_stream().wait_stream(side)
+        captured = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(captured):
+            step()
+        call = captured.replay
+    wait = torch.cuda.synchronize if kind == "cuda" else lambda: None
+    form = " graph" if graph else " compiled" if compiled else " eager"
+    return Contender(
+        f"PyTorch {torch.__version__} {kind}{form}", call, wait, lambda: w[SHOWN].detach().cpu().numpy()
+    )
+
+
+def mamba_jax() -> Contender:
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_default_matmul_precision", "highest")
+    later = jnp.triu(jnp.ones((CHUNK, CHUNK), bool), 1)
+
+    def loss(w: dict[str, Any], x: Any, t: Any) -> Any:
+        def linear(name: str, values: Any) -> Any:
+            return values @ w[f"{name}/w"][0].T + w[f"{name}/b"][0]
+
+        def norm(name: str, values: Any) -> Any:
+            scale = jax.lax.rsqrt(values.var(-1, keepdims=True) + 1e-5)
+            return w[f"{name}/gamma"] * (values - values.mean(-1, keepdims=True)) * scale + w[f"{name}/beta"]
+
+        def scan(xs: Any, b: Any, c: Any, delta: Any) -> Any:
+            cum = (delta * -jnp.exp(w["mamba/a_log"])[:, None, None]).cumsum(-1)
+            decay = jnp.exp(jnp.where(later, -jnp.inf, cum[..., :, None] - cum[..., None, :]))
+            u = xs * delta[..., None]
+            inside = (c @ b.swapaxes(-1, -2) * decay) @ u
+            ends = (b * jnp.exp(cum[..., -1:] - cum)[..., None]).swapaxes(-1, -2) @ u
+            states, h = [], jnp.zeros_like(ends[:, :, 0])
+            for k in range(CHUNKS):
+                states.append(h)
+                h = jnp.exp(cum[:, :, k, -1])[..., None, None] * h + ends[:, :, k]
+            across = (c * jnp.exp(cum)[..., None]) @ jnp.stack(states, 2)
+            return inside + across + w["mamba/d"][:, None, None, None] * xs
+
+        def mamba(values: Any) -> Any:
+            rows = linear("mamba/in_project", values)
+            z, xbc, delta = jnp.split(rows, [INNER, INNER + CHANNELS], -1)
+            padded = jnp.pad(xbc, ((0, 0), (3, 0), (0, 0)))
+            taps = w["mamba/conv_w"]
+            xbc = jax.nn.silu(w["mamba/conv_b"] + sum(taps[k] * padded[:, k : k + UNITS] for k in range(4)))
+            xs, b, c = jnp.split(xbc, [INNER, INNER + STATE], -1)
+            delta = jax.nn.softplus(delta).swapaxes(1, 2).reshape(BATCH, HEADS, CHUNKS, CHUNK)
+            xs = xs.reshape(BATCH, CHUNKS, CHUNK, HEADS, -1).transpose(0, 3, 1, 2, 4)
+            b, c = (v.reshape(BATCH, 1, CHUNKS, CHUNK, STATE) for v in (b, c))
+            y = scan(xs, b, c, delta).transpose(0, 2, 3, 1, 4).reshape(BATCH, UNITS, INNER)
+            u = y * jax.nn.silu(z)
+            u = w["mamba/norm_w"] * u * jax.lax.rsqrt((u * u).mean(-1, keepdims=True) + 1e-5)
+            return linear("mamba/out_project", u)
+
+        middle = x + mamba(norm("norm0", x))
+        out = middle + linear("ff1", jax.nn.leaky_relu(linear("ff0", norm("norm1", middle)), 0.01))
+        return jnp.mean((out - t) ** 2)
+
+    @jax.jit
+    def step(state: tuple, x: Any, t: Any) -> tuple:
+        w, m, v, n = state
+        n, g = n + 1, jax.grad(loss)(w, x, t)
+        m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, m, g)
+        v = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, v, g)
+        c1, c2 = 1 / (1 - 0.9**n), 1 / (1 - 0.999**n)
+        w = jax.tree.map(lambda w, m, v: w - LR * m * c1 / (jnp.sqrt(v * c2) + EPS), w, m, v)
+        return w, m, v, n
+
+    start = {name: jnp.asarray(values) for name, values in weights().items()}
+    zeros = jax.tree.map(jnp.zeros_like, start)
+    held, (x, t) = [(start, zeros, zeros, jnp.float32(0))], (jnp.asarray(values) for values in data())
+
+    def call() -> None:
+        held[0] = step(held[0], x, t)
+
+    return Contender(
+        f"JAX {jax.__version__} jit {jax.default_backend()}",
+        call,
+        lambda: jax.block_until_ready(held[0]),
+        lambda: np.asarray(held[0][0][SHOWN]),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--device", default=None)
+    parser.add_argument("--runs", type=int, default=20)
+    options = parser.parse_args()
+    kind = "cuda" if nn.find_device(options.device).kind == "gpu" else "cpu"
+    makers: list[Callable[[], Contender]] = [
+        partial(mamba_ours, options.device),
+        partial(mamba_torch, kind),
+        mamba_jax,
+    ]
+    if kind == "cuda":
+        makers += [partial(mamba_torch, kind, graph=True), partial(mamba_torch, kind, compiled=True)]
+    head = ["| work | who | median µs | min-max µs | peer / ours |", "|---|---|---|---|---|"]
+    rows = race("W6 Mamba block", makers, options.runs, rtol=2e-3)
+    sys.stdout.write("\n".join(head + rows) + "\n")
+
+
+if __name__ == "__main__":
+    main()
