@@ -83,9 +83,9 @@ def data(batch: int) -> tuple[np.ndarray, np.ndarray]:
 def dense_ours(spec: str | None, batch: int) -> Contender:
     """The step that ``fit`` replays: data resident, one tape."""
     device = nn.find_device(spec)
+    from neuronet.fitting.source import Feed
     from neuronet.ops import step as step_op
     from neuronet.optim.base import RATES
-    from neuronet.train.source import Feed
 
     layers = [
         nn.CNeuronDenseOCL(neurons=SIZES[1], activation="TANH"),

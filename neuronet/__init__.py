@@ -4,7 +4,7 @@
 
 Everything public (listed in api.py) is here under one name, imported on first use so that the command line
 starts at once; importing touches no OpenCL. The tree below is: device (arrays, kernels), ops (functions),
-layers, losses, optim, net, bars, train, storage.
+layers, losses, optim, storage, net, fitting, bars, series, prior, models, train.
 """
 
 from __future__ import annotations

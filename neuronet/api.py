@@ -27,14 +27,14 @@ from neuronet.errors import (
     SpecError,
     TrainingError,
 )
+from neuronet.fitting.fit import fit, predict_source
+from neuronet.fitting.source import Source
 from neuronet.layers import *  # noqa: F403
 from neuronet.layers import __all__ as _layers
 from neuronet.layers.ts_position_encoder import time_phases
 from neuronet.losses import CrossEntropy, Huber, Mae, Mse, Quantile
 from neuronet.net import CNet
 from neuronet.optim import SGD, Adam, StepDecay, WarmupCosine
-from neuronet.train.fit import fit, predict_source
-from neuronet.train.source import Source
 
 __all__ = [
     "SGD",

@@ -20,13 +20,13 @@ from neuronet.cli.interrupt import Interrupt
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import Progress, print_json
 from neuronet.device.find import find_device
+from neuronet.fitting.state import TrainingState
 from neuronet.net import CNet
 from neuronet.train.config import effective, read_config, to_toml
 from neuronet.train.pipeline import declared_net, stored_settings, train
 from neuronet.train.prepare import Prepared, prepare
 from neuronet.train.report import report
 from neuronet.train.settings import Settings
-from neuronet.train.state import TrainingState
 
 
 def _setting_options(function: Any) -> Any:

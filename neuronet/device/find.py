@@ -70,6 +70,15 @@ def list_devices() -> list[DeviceInfo]:
     return _survey()[0]
 
 
+def working_devices() -> list[DeviceInfo]:
+    """Those of list_devices() whose driver passes its test; the log names the others."""
+    devices = list_devices()
+    for info in devices:
+        if problem := _problem(info):
+            log.info("left out %s: driver %s does not work: %s", info.label, info.driver, problem)
+    return [info for info in devices if not _problem(info)]
+
+
 def find_device(spec: str | int | None = None) -> Device:
     """Open the device that ``spec``, or else NEURONET_DEVICE, or else "auto" asks for.
 
@@ -116,9 +125,13 @@ def candidates(devices: list[DeviceInfo], spec: str | int | None = None) -> list
 def default_device(devices: list[DeviceInfo]) -> DeviceInfo | None:
     """The one of ``devices`` that find_device() opens; tests it when that was not done before."""
     for info in candidates(devices):
-        if info.kind == "numpy" or not smoke.problem(info, retry=False):
+        if not _problem(info):
             return info
     return devices[-1] if _asked(None).lower() == "auto" else None
+
+
+def _problem(info: DeviceInfo) -> str:
+    return "" if info.kind == "numpy" else smoke.problem(info, retry=False)
 
 
 def _asked(spec: str | int | None) -> str:

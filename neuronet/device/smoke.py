@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TIMEOUT = 60.0  # seconds
+LONGEST = 400  # characters of a driver's message
 CHILD = "from neuronet.device.smoke import run; run({index}, {label!r})"
 _SOURCE = """
 __kernel void smoke(__global const float *x, __global float *y) {
@@ -107,7 +108,9 @@ def _test(info: DeviceInfo) -> str:
         except OSError as error:
             return f"the test process did not start: {error}"
         errors.seek(0)
-        text = " ".join(errors.read().decode("utf-8", "replace").split())[-400:]
+        text = " ".join(errors.read().decode("utf-8", "replace").split())
+        if len(text) > LONGEST:
+            text = "… " + text[-LONGEST:].partition(" ")[2]
     if child.returncode < 0:
         cause = signal.strsignal(-child.returncode)
         return f"a test kernel ended the process: {cause} (signal {-child.returncode}). {text}".strip()

@@ -16,11 +16,11 @@ from neuronet.bars.split import Starts
 from neuronet.bars.windows import window_starts
 from neuronet.device.base import Device
 from neuronet.errors import DataError, SpecError
+from neuronet.fitting.fit import predict_source
 from neuronet.net import CNet
 from neuronet.storage.hdf5 import read_model
 from neuronet.train.baselines import forecasts
 from neuronet.train.contract import Contract, part_span
-from neuronet.train.fit import predict_source
 from neuronet.train.metrics import class_scores, forecast_scores
 from neuronet.train.prepare import cut, known_rows, make_targets
 from neuronet.train.settings import CLASSES, is_date

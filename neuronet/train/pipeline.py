@@ -14,17 +14,17 @@ from neuronet.bars.bars import Bars
 from neuronet.device.base import Device
 from neuronet.device.find import find_device
 from neuronet.errors import SpecError
+from neuronet.fitting.checkpoint import from_file, to_file
+from neuronet.fitting.fit import fit, predict_source
+from neuronet.fitting.state import TrainingState
 from neuronet.net import CNet
 from neuronet.storage.hdf5 import read_model, write_model, write_test
 from neuronet.train import blend
-from neuronet.train.checkpoint import from_file, to_file
 from neuronet.train.contract import Contract, fingerprint, softmax
 from neuronet.train.default_net import default_net
 from neuronet.train.evaluate import Evaluation, score
-from neuronet.train.fit import fit, predict_source
 from neuronet.train.prepare import Prepared, prepare
 from neuronet.train.settings import Settings
-from neuronet.train.state import TrainingState
 
 log = logging.getLogger(__name__)
 

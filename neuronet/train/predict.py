@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from neuronet.bars.bars import Bars, stamp
 from neuronet.bars.windows import window_starts
 from neuronet.device.base import Device
+from neuronet.fitting.fit import predict_source
 from neuronet.net import CNet
 from neuronet.storage.atomic import replace_file
 from neuronet.storage.hdf5 import read_model
 from neuronet.train.contract import Contract
-from neuronet.train.fit import predict_source
 from neuronet.train.metrics import prices
 from neuronet.train.prepare import cut, known_rows
 from neuronet.train.settings import CLASSES

@@ -19,8 +19,8 @@ from neuronet.bars.split import Split, Starts, split_by_time
 from neuronet.bars.targets import direction_targets, forecast_targets
 from neuronet.bars.windows import window_starts
 from neuronet.errors import DataError
+from neuronet.fitting.source import Source
 from neuronet.train.settings import CLASSES, Settings
-from neuronet.train.source import Source
 
 log = logging.getLogger(__name__)
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from neuronet.device.numpy import NumpyDevice
+from neuronet.fitting.checkpoint import to_file
+from neuronet.fitting.fit import fit
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
 from neuronet.net import CNet
 from neuronet.storage.hdf5 import write_model
-from neuronet.train.checkpoint import to_file
-from neuronet.train.fit import fit
 
 BARS = {
     "features": ["open", "close"],

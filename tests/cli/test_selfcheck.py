@@ -11,7 +11,7 @@ from neuronet.cases.elementwise import Add, Copy
 from neuronet.cases.transpose import SMALL
 from neuronet.cli import selfcheck
 from neuronet.device.array import DeviceArray
-from neuronet.device.find import list_devices
+from neuronet.device.find import working_devices
 
 FEW = """
 import sys
@@ -91,7 +91,7 @@ def test_a_wrong_kernel_fails_with_its_numbers_and_exit_code_1(run: Any, few: li
 
 
 def test_it_checks_the_chosen_device(run: Any, few: list[Any]) -> None:
-    for info in list_devices():
+    for info in working_devices():
         result = run("selfcheck", "--device", info.index)
         assert result.exit_code == 0, result.stdout + result.stderr
         assert result.stdout.startswith(f"{'numpy float32' if info.kind == 'numpy' else info.name} against")

@@ -11,11 +11,11 @@ import pytest
 
 from neuronet.device import kernel
 from neuronet.device.base import Device
-from neuronet.device.find import DeviceInfo, list_devices
+from neuronet.device.find import DeviceInfo, working_devices
 
 AddKernels = Callable[..., None]
 _WANTED = os.environ.get("NEURONET_TEST_DEVICE", "").lower()
-_DEVICES = [d for d in list_devices() if d.kind == "numpy" or _WANTED in d.label.lower()]
+_DEVICES = [d for d in working_devices() if d.kind == "numpy" or _WANTED in d.label.lower()]
 
 
 @pytest.fixture(params=_DEVICES, ids=lambda info: f"{info.platform} {info.version}"[:28], scope="session")

@@ -14,10 +14,10 @@ from neuronet.bars.bars import Bars
 from neuronet.bars.synthetic import make_bars, random_walk
 from neuronet.device.numpy import NumpyDevice
 from neuronet.errors import FileFormatError, SpecError, TrainingError
+from neuronet.fitting.state import TrainingState
 from neuronet.storage.hdf5 import read_model
 from neuronet.train.pipeline import TrainResult, train
 from neuronet.train.settings import Settings
-from neuronet.train.state import TrainingState
 
 Small = Callable[..., Settings]
 
@@ -68,7 +68,7 @@ def test_resuming_goes_on_from_the_last_weights_not_the_best(
 def test_stopped_within_an_epoch_and_resumed(
     bars: Bars, small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neuronet.train.fit.SYNC_SECONDS", 0.0)
+    monkeypatch.setattr("neuronet.fitting.fit.SYNC_SECONDS", 0.0)
     whole, parts = tmp_path / "whole.h5", tmp_path / "parts.h5"
     train(bars, whole, small(), device=NumpyDevice())
     calls = iter(range(1000))

@@ -9,9 +9,9 @@ from typing import Any
 
 from neuronet.device.base import Device
 from neuronet.errors import FileFormatError
+from neuronet.fitting.state import TrainingState
 from neuronet.net import CNet
 from neuronet.storage.model import ModelFile
-from neuronet.train.state import TrainingState
 
 LAST = "training/last/"
 

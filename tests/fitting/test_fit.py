@@ -8,11 +8,11 @@ import pytest
 
 import neuronet as nn
 from neuronet.device.base import Device
+from neuronet.fitting import checkpoint
+from neuronet.fitting.fit import fit, predict_source
+from neuronet.fitting.source import Source
+from neuronet.fitting.state import TrainingState
 from neuronet.storage.hdf5 import read_model, write_model
-from neuronet.train import checkpoint
-from neuronet.train.fit import fit, predict_source
-from neuronet.train.source import Source
-from neuronet.train.state import TrainingState
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.standard_normal((150, 3)).astype(np.float32)
@@ -112,7 +112,7 @@ def test_resumed_training_gives_the_same_bits(device: Device, tmp_path: Path, at
 
 def interrupted(net: nn.CNet, *, after_epochs: int, after_batches: int) -> TrainingState:
     """Stop between two batches: ``stop`` is asked at every batch when the clock is made to jump."""
-    import neuronet.train.fit as module
+    import neuronet.fitting.fit as module
 
     def asks() -> Iterator[bool]:
         for _ in range(after_epochs * 7):  # after each of 7 batches; after the last, once validation is done
@@ -129,6 +129,39 @@ def interrupted(net: nn.CNet, *, after_epochs: int, after_batches: int) -> Train
         )
     finally:
         module.SYNC_SECONDS = saved
+
+
+def test_data_may_be_new_in_each_epoch(device: Device) -> None:
+    """A function epoch -> Source: stopped in the second epoch and resumed, it meets the same data."""
+    asked: list[int] = []
+
+    def source(epoch: int) -> Source:
+        asked.append(epoch)
+        rng = np.random.default_rng(epoch)
+        return Source.windows(rng.standard_normal((150, 3)), TARGETS, STARTS[:101], 4)
+
+    whole, cut = make_net(device), make_net(device)
+    expected = fit(whole, source, epochs=4, patience=None)
+    assert asked == [0, 1, 2, 3]
+    state = fit(cut, source, epochs=4, patience=None, stop=lambda: len(asked) == 6)
+    assert (state.stopped, state.epoch) == ("interrupted", 2)
+    state = fit(cut, source, epochs=4, patience=None, state=state)
+    np.testing.assert_array_equal(weights(cut), weights(whole))
+    assert [r["loss"] for r in state.history] == [r["loss"] for r in expected.history]
+
+
+def test_a_second_input_is_cut_like_the_rows(device: Device) -> None:
+    x = np.stack([ROWS[s : s + 4] for s in STARTS])
+    phases = np.random.default_rng(1).random((150, 1)).astype(np.float32)
+    layers = [nn.CNeuronTSPositionEncoder(periods=(60,), freqs=2)]
+    net = nn.CNet(input_shape=(4, 3), second_shape=(4, 1), layers=layers, batch=16).build(device)
+    expected = net.predict(x, np.stack([phases[s : s + 4] for s in STARTS]))
+    source = Source.windows(ROWS, None, STARTS, 4, second=phases)
+    np.testing.assert_array_equal(predict_source(net, source), expected)
+    with pytest.raises(nn.ShapeError, match="150 rows, and 149 of second input"):
+        Source.windows(ROWS, None, STARTS, 4, second=phases[1:])
+    with pytest.raises(nn.ShapeError, match=r"have shape \(4, 2\) a sample, the net takes \(4, 1\)"):
+        predict_source(net, Source.windows(ROWS, None, STARTS, 4, second=np.ones((150, 2))))
 
 
 def test_stop_is_asked_after_every_epoch_too(device: Device) -> None:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from neuronet.device.array import DeviceArray
 from neuronet.errors import SpecError, TrainingError
+from neuronet.fitting.source import Feed, Source
+from neuronet.fitting.state import Snapshot, TrainingState
 from neuronet.net import CNet
 from neuronet.ops import step as step_op
 from neuronet.optim.base import RATES
-from neuronet.train.source import Feed, Source
-from neuronet.train.state import Snapshot, TrainingState
 
 SYNC_SECONDS = 0.1  # how often the host waits for the device, reports and looks at the loss
 
@@ -37,7 +37,9 @@ def fit(
 ) -> TrainingState:
     """Train ``net`` and leave it with the weights of its best epoch, in evaluation mode.
 
-    x, target    arrays [n, *input_shape] and [n, ...], or a Source and None; ``second`` for a second input
+    x, target    arrays [n, *input_shape] and [n, ...], or a Source and None; ``second`` for a second input.
+                 Or a function epoch -> Source, from 0, for data that are new in each epoch: as many samples
+                 each time, and the same for the same epoch if training shall be resumed
     validation   a Source, or (x, target) or (x, target, second); its loss decides which epoch is best
                  (without it: the last)
     patience     epochs without a better validation loss before training ends; None: never
@@ -52,9 +54,14 @@ def fit(
     """
     if epochs < 1:
         raise SpecError(f"epochs={epochs} is not positive", where="fit", fix="choose epochs >= 1")
-    source = x if isinstance(x, Source) else Source.arrays(x, target, second)
+    state = state or TrainingState(seed=seed)
+    source_of: Callable[[int], Source] | None = x if callable(x) else None
+    if source_of is not None:
+        source = source_of(state.epoch)
+    else:
+        source = x if isinstance(x, Source) else Source.arrays(x, target, second)
     source.check_finite("training data")
-    feed, state = Feed(net, source, "training"), state or TrainingState(seed=seed)
+    feed = Feed(net, source, "training")
     judge = _validation_feed(net, validation)
     table = net.device.array((len(feed.batches()), RATES), name="rates of an epoch")
     best = Snapshot(net)
@@ -66,8 +73,13 @@ def fit(
     state.stopped, state.last = "", {}
     net.optimizer.restart()
 
+    first = state.epoch
     while not state.stopped:
         started = time.perf_counter()
+        if source_of is not None and state.epoch > first:
+            source = source_of(state.epoch)
+            source.check_finite("training data")
+            feed = Feed(net, source, "training")
         if not _train_epoch(net, feed, table, state, best, on_batch, stop):
             state.stopped = "interrupted"
             return state

@@ -26,7 +26,8 @@ class Source:
     rows     [bars, features] float
     targets  [bars, ...] float, or int32 class numbers; a sample's is at its last row
     starts   [samples] int32
-    second   [bars, ...] float or None: the second input, also at the last row
+    second   [bars, ...] float or None: the second input, cut like the rows: a sample's is
+             [history, ...], for ready samples [...]
     """
 
     rows: Array
@@ -36,7 +37,7 @@ class Source:
     second: Array | None = None
 
     @staticmethod
-    def windows(rows: Any, targets: Any, starts: Any, history: int) -> Source:
+    def windows(rows: Any, targets: Any, starts: Any, history: int, second: Any = None) -> Source:
         """Windows of ``history`` bars; no window is ever copied."""
         rows, starts = np.asarray(rows), np.asarray(starts, np.int32)
         if rows.ndim != 2:
@@ -47,7 +48,12 @@ class Source:
                 f"{history} that start from 0 to {len(rows) - history}",
                 where="Source",
             )
-        return Source(rows, starts, history, None if targets is None else np.asarray(targets))
+        host = {"target": targets, "second input": second}
+        for name, values in host.items():
+            if values is not None and len(values) != len(rows):
+                raise ShapeError(f"there are {len(rows)} rows, and {len(values)} of {name}", where="Source")
+        arrays = [None if values is None else np.asarray(values) for values in host.values()]
+        return Source(rows, starts, history, *arrays)
 
     @staticmethod
     def arrays(x: Any, target: Any = None, second: Any = None) -> Source:
@@ -74,7 +80,7 @@ class Source:
         for name, values, rows in (
             ("input", self.rows, np.flatnonzero(inside)),
             ("target", self.targets, last),
-            ("second input", self.second, last),
+            ("second input", self.second, np.flatnonzero(inside)),
         ):
             if values is None or values.dtype.kind != "f":
                 continue
@@ -104,12 +110,15 @@ class Feed:
                 fix="make the net's input_shape (history, features)",
             )
         net.check_second(source.second is not None)
-        if source.second is not None and source.second.shape[1:] != net.second_shape:
-            raise ShapeError(
-                f"second inputs have shape {source.second.shape[1:]} a sample, "
-                f"the net takes {net.second_shape}",
-                where=where,
-            )
+        if source.second is not None and net.second_shape is not None:
+            row = source.second.shape[1:]
+            given = (source.history, *row)
+            if given != net.second_shape and not (source.history == 1 and row == net.second_shape):
+                raise ShapeError(
+                    f"second inputs have shape {row if source.history == 1 else given} a sample, "
+                    f"the net takes {net.second_shape}",
+                    where=where,
+                )
         self.rows = self._put(source.rows, f"{where} rows")
         self.targets = None
         if source.targets is not None:
@@ -129,21 +138,24 @@ class Feed:
         return [self.net.batch] * full + ([rest] if rest else [])
 
     def gather(self) -> None:
-        """Launches: batch number step[1] becomes the net's input and target."""
-        net, features = self.net, self.rows.shape[1]
-        self._cut(self.rows, net.input.output.view(net.rows, self.history, features), 0)
-        last = self.history - 1
-        if self.targets is not None:
-            self._cut(self.targets, _flat(net.target.rows(net.rows)), last)
+        """Launches: batch number step[1] becomes the net's inputs and target."""
+        net = self.net
+        self._cut(self.rows, net.input.output)
         if self.second is not None and net.second is not None:
-            self._cut(self.second, _flat(net.second.output), last)
+            self._cut(self.second, net.second.output)
+        if self.targets is not None:
+            target = net.target.rows(net.rows)
+            self._gather(self.targets, target.view(net.rows, 1, target.size // net.rows), self.history - 1)
 
     def next_batch(self) -> None:
         """Launches: the next batch of a pass that trains nothing."""
         step_op.next_batch(self.net.step)
         self.gather()
 
-    def _cut(self, rows: DeviceArray, out: DeviceArray, offset: int) -> None:
+    def _cut(self, rows: DeviceArray, out: DeviceArray) -> None:
+        self._gather(rows, out.view(self.net.rows, self.history, rows.shape[1]), 0)
+
+    def _gather(self, rows: DeviceArray, out: DeviceArray, offset: int) -> None:
         gather.windows(rows, self.starts, self.net.step, out, batch_size=self.net.batch, offset=offset)
 
     def _checked_targets(self, targets: Array, where: str) -> Array:
@@ -167,8 +179,3 @@ class Feed:
     def _put(self, values: Array, name: str) -> DeviceArray:
         flat = values.reshape(len(values), -1)
         return self.net.device.put(flat.astype(np.int32) if flat.dtype.kind in "iu" else flat, name=name)
-
-
-def _flat(array: DeviceArray) -> DeviceArray:
-    """[batch, ...] as [batch, 1, values]: one row of the target matrix a sample."""
-    return array.view(array.shape[0], 1, array.size // array.shape[0])
