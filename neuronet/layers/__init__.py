@@ -5,6 +5,7 @@ from neuronet.layers.concatenate import CNeuronConcatenate
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
 from neuronet.layers.dropout import CNeuronDropoutOCL
+from neuronet.layers.last_units import CNeuronLastUnitsOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
 from neuronet.layers.mamba import CNeuronMambaOCL
 from neuronet.layers.mamba4_cast_embeding import CMamba4CastEmbeding
@@ -28,6 +29,7 @@ __all__ = [
     "CNeuronConvOCL",
     "CNeuronDenseOCL",
     "CNeuronDropoutOCL",
+    "CNeuronLastUnitsOCL",
     "CNeuronLayerNormOCL",
     "CNeuronMambaBlockOCL",
     "CNeuronMambaOCL",

@@ -1,0 +1,59 @@
+"""CNeuronLastUnitsOCL: the end of a sequence. Op: concatenate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from neuronet.device.array import DeviceArray, Shape
+from neuronet.errors import ShapeError, SpecError
+from neuronet.layers.base import CNeuronBaseOCL, layer
+from neuronet.ops import concatenate
+
+
+@layer
+class CNeuronLastUnitsOCL(CNeuronBaseOCL):
+    """[batch, units, ...] -> [batch, units_count, ...]: the last ``units_count`` units, the newest of a series.
+
+    Behind a layer that sees no later unit, such as CNeuronMambaOCL, the last one has seen all. The units left
+    out get a gradient of 0.
+    """
+
+    units_count: int = 1
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        if self.units_count < 1:
+            raise SpecError(
+                f"units_count={self.units_count} is not positive",
+                where="CNeuronLastUnitsOCL",
+                fix="choose units_count >= 1",
+            )
+        if not input_shape or input_shape[0] < self.units_count:
+            raise ShapeError(
+                f"input {list(input_shape)} has no {self.units_count} units",
+                where="CNeuronLastUnitsOCL",
+                fix="choose fewer units_count, or give longer samples",
+            )
+        return (self.units_count, *input_shape[1:])
+
+    def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
+        self.left_out = math.prod(input_shape) - math.prod(self.output.shape[1:])
+        if self.left_out:
+            self.zero = self.batch_array("zero", (self.left_out,))
+
+    def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
+        concatenate.backward_one(_rows(prev.output), _rows(self.output), offset=self.left_out)
+
+    def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
+        if not prev.needs_gradient:
+            return
+        if self.left_out:
+            concatenate.forward(self.zero, _rows(self.gradient), _rows(prev.gradient))
+        else:
+            concatenate.backward_one(_rows(self.gradient), _rows(prev.gradient), offset=0)
+
+
+def _rows(array: DeviceArray) -> DeviceArray:
+    """[batch, ...] as [batch, values]."""
+    return array.view(array.shape[0], array.size // array.shape[0])

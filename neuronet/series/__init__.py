@@ -1,0 +1,1 @@
+"""General time series: reading them, their frequency, measures of forecasts, the zero-shot evaluation."""
