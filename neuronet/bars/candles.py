@@ -70,7 +70,7 @@ def settle_bad(data: Data, findings: Findings, bad_bars: str) -> Data:
     impossible, whatever the choice.
     """
     line = data["line"]
-    bad, print_, spike = impossible(data), _bad_prints(data), _spikes(data)
+    bad, print_, spike = impossible(data), bad_prints(data), _spikes(data)
     findings.count("nonpositive", np.minimum.reduce([data[name] for name in PRICES]) <= 0.0)
     if bad.mean() > TOO_MANY and (bad.sum() > 2 or bad.mean() > 0.5):
         raise DataError(
@@ -116,7 +116,7 @@ def _spikes(data: Data) -> NDArray[np.bool_]:
     return marked
 
 
-def _bad_prints(data: Data) -> NDArray[np.bool_]:
+def bad_prints(data: Data) -> NDArray[np.bool_]:
     """Mark bars with some prices <= 0 whose neighbours have none; the price of oil stayed below."""
     lowest = np.minimum.reduce([data[name] for name in PRICES])
     sound = np.concatenate([[True], lowest > 0.0, [True]])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neuronet.bars.bars import PRICES, Bars, Floats, stamp
+from neuronet.bars.positive import require_positive, without_bad_prints
 from neuronet.errors import DataError
 
 DAY = 86_400 * 10**9
@@ -69,8 +70,9 @@ def make_features(bars: Bars, sets: Sequence[str]) -> Features:
     chosen = [FEATURE_SETS[name] for name in sets]
     warmup = max(one.warmup for one in chosen)
     if len(bars) <= warmup:
+        few, first = "bar is" if len(bars) == 1 else "bars are", "bar" if warmup == 1 else "bars"
         raise DataError(
-            f"{len(bars)} bars are too few: {', '.join(sets)} have their first value after {warmup} bars",
+            f"{len(bars)} {few} too few: {', '.join(sets)} have their first value after {warmup} {first}",
             where="make_features",
             fix=f"give at least {warmup + 1} bars",
         )
@@ -108,7 +110,9 @@ def neuronet9(bars: Bars) -> dict[str, Floats]:
 @feature_set("returns", warmup=1)
 def returns(bars: Bars) -> dict[str, Floats]:
     """Log returns of the four prices against the previous close, and the log change of volume + 1."""
-    require_positive(bars, "the feature set 'returns'")
+    what = "the feature set 'returns'"
+    bars = without_bad_prints(bars, what)
+    require_positive(bars, what)
     base = np.log(bars.close[:-1])
     columns = {f"{name}_return": _after_nan(np.log(getattr(bars, name)[1:]) - base) for name in PRICES}
     with np.errstate(divide="ignore", invalid="ignore"):  # a volume <= -1 is reported by make_features
@@ -165,18 +169,6 @@ def atr(bars: Bars, period: int) -> Floats:
     top = np.maximum(bars.high[1:], bars.close[:-1])
     bottom = np.minimum(bars.low[1:], bars.close[:-1])
     return _after_nan(_moving_mean(top - bottom, period))
-
-
-def require_positive(bars: Bars, what: str) -> None:
-    """Raise DataError when a price is zero or negative, because logarithms of it do not exist."""
-    bad = np.minimum.reduce([bars.open, bars.high, bars.low, bars.close]) <= 0.0
-    if bad.any():
-        raise DataError(
-            f"{what} needs logarithms of prices, and {int(bad.sum())} of {len(bars)} bars have a price <= 0, "
-            f"the first at {stamp(bars.time[int(np.argmax(bad))])}",
-            where=bars.symbol or "bars",
-            fix="leave them out with --bad-bars drop if they are bad prints; below zero there are no returns",
-        )
 
 
 def _after_nan(values: Floats, count: int = 1) -> Floats:

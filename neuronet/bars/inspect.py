@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 TIED = "\x1f"  # a space at which no line ends
 WIDTH, LABEL = 110, 14  # characters of a line, and of the words at its left
 SIZES = 5  # sizes of gaps that the page lists
+CUTS = 100  # gaps longer than max_gap that a report lists; the page has SIZES of them
 WORDS = {  # counts on the page
     "rows": "rows of data in the file",
     "flat_bars": "bars without a move",
@@ -45,6 +46,8 @@ class BarsReport:
     gaps       kind (weekend, session, other) -> {'count', 'largest_ns', 'by_size': {'2 days 1 h': 31, ...}}
     bad_lines  the first line numbers of impossible candles and lone prices of 0 that were kept
     warnings   one sentence each
+    pieces     with max_gap, else None: {'max_gap_ns', 'count', 'bars' of the longest, 'cuts'}; cuts are
+               {'before', 'gap_ns'} of the longest of those gaps, in order of time
     """
 
     symbol: str
@@ -56,6 +59,7 @@ class BarsReport:
     gaps: dict[str, dict[str, Any]]
     bad_lines: list[int]
     warnings: list[str]
+    pieces: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, JSON-able."""
@@ -112,15 +116,37 @@ class BarsReport:
                 more = [f"{rest} more sizes, the largest {span(gaps['largest_ns'])}"] if rest > 0 else []
                 word = "gaps" if gaps["count"] > 1 else "gap"
                 yield f"{gaps['count']:,}", [f"{kind} {word}: {sizes[0]}", *sizes[1:], *more]
+        if self.pieces is not None:
+            yield f"{self.pieces['count']:,}", self._cut_up(self.pieces)
+
+    def _cut_up(self, pieces: dict[str, Any]) -> list[str]:
+        """Return words on the pieces between gaps longer than max_gap."""
+        limit, count = span(pieces["max_gap_ns"]), pieces["count"]
+        if count == 1:
+            return [f"piece: no gap is longer than {limit}"]
+        largest = sorted(pieces["cuts"], key=lambda cut: -cut["gap_ns"])[:SIZES]
+        cuts = [f"{span(cut['gap_ns'])} before {cut['before']}" for cut in largest]
+        rest = count - 1 - len(cuts)
+        return [
+            f"pieces between gaps longer than {limit}",
+            f"the longest of {pieces['bars']:,} bars",
+            *cuts,
+            *([f"{rest:,} more"] if rest > 0 else []),
+        ]
 
 
-def inspect_bars(source: str | Path | pd.DataFrame, **options: Any) -> BarsReport:
-    """Read bars with read_bars' options and report on them. Raises DataError as read_bars does."""
+def inspect_bars(
+    source: str | Path | pd.DataFrame, *, max_gap: int | None = None, **options: Any
+) -> BarsReport:
+    """Read bars with read_bars' options and report on them. Raises DataError as read_bars does.
+
+    max_gap  in ns: report also into which pieces longer gaps cut the bars
+    """
     bars, findings = load_bars(source, **options)
-    return report_on(bars, findings)
+    return report_on(bars, findings, max_gap=max_gap)
 
 
-def report_on(bars: Bars, findings: Findings) -> BarsReport:
+def report_on(bars: Bars, findings: Findings, *, max_gap: int | None = None) -> BarsReport:
     """Summarise bars and what was found while reading them."""
     counts = {
         **findings.counts,
@@ -138,7 +164,17 @@ def report_on(bars: Bars, findings: Findings) -> BarsReport:
         {kind: _gap_sizes(bars, rows) for kind, rows in gap_kinds(bars).items()},
         findings.bad_lines,
         findings.warnings,
+        None if max_gap is None else _pieces(bars, max_gap),
     )
+
+
+def _pieces(bars: Bars, max_gap: int) -> dict[str, Any]:
+    gaps = np.diff(bars.time)
+    rows = np.flatnonzero(gaps > max_gap) + 1
+    sizes = np.diff(np.concatenate([[0], rows, [len(bars)]]))
+    largest = np.sort(rows[np.argsort(-gaps[rows - 1], kind="stable")[:CUTS]])
+    cuts = [{"before": stamp(bars.time[row]), "gap_ns": int(gaps[row - 1])} for row in largest]
+    return {"max_gap_ns": max_gap, "count": len(sizes), "bars": int(sizes.max()), "cuts": cuts}
 
 
 def _gap_sizes(bars: Bars, rows: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, Any]:

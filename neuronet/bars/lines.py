@@ -95,11 +95,12 @@ def _without_footer(
 
 
 def _comments(text: Text, dialect: Dialect) -> list[str]:
-    """Note lines among the data that begin with # and would be bars without it."""
-    rows = [
-        row for row in text.comments
-        if row >= dialect.first_line and text.line(row).count(dialect.separator) + 1 == dialect.width
-    ]  # fmt: skip
+    """Note lines that begin with # and would be bars without it; above the data only with a bar's numbers."""
+    rows = []
+    for row in text.comments:
+        cells = text.line(row).lstrip("#").split(dialect.separator)
+        if len(cells) == dialect.width and (row >= dialect.first_line or is_data(cells)):
+            rows.append(row)
     return [f"a bar behind a # was left out: {at_lines([row + 1 for row in rows])}"] if rows else []
 
 

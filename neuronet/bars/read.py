@@ -51,7 +51,8 @@ def load_bars(
         bars, findings = read_stored(source, chosen)
     else:
         bars, findings = _load(source, chosen, on_progress)
-    log.info("%s: %s", findings.where, bars.source)
+    told = {name: value for name, value in bars.source.items() if name != "warnings"}
+    log.info("%s: %s", findings.where, told)
     if chosen.strict and findings.warnings:
         count = len(findings.warnings)
         raise DataError(

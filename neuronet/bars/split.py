@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.bars.bars import Times, stamp
+from neuronet.bars.windows import fitting
 from neuronet.errors import DataError
 
 Starts = NDArray[np.int32]
@@ -68,9 +69,12 @@ def split_by_time(
             for name, part in parts.items()
             if wanted[name]
         )
+        shortest = min(max(stop - begin, 0) for name, (begin, stop) in rows.items() if wanted[name])
+        advice = fitting(shortest, horizon) if shortest < length else ", or allow longer gaps (--max-gap)"
+        share = "--test" if test_from is None else "--test-from"
         raise DataError(
             f"{counts} of {history}+{horizon}; each part needs >= {length} bars in one piece",
             where=f"bars {stamp(times[0])} to {stamp(times[-1])}",
-            fix="give more bars, a shorter history or horizon, or other shares of validation and test",
+            fix=f"give more bars{advice}, or other parts (--validation, {share})",
         )
     return Split(parts["train"], parts["validation"], parts["test"])

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.bars.bars import Bars, Floats
-from neuronet.bars.features import require_positive
+from neuronet.bars.positive import require_positive
+from neuronet.bars.windows import ONE_PART, fitting
 from neuronet.errors import DataError
 
 DOWN, FLAT, UP, UNKNOWN = 0, 1, 2, -1
@@ -15,10 +16,10 @@ DOWN, FLAT, UP, UNKNOWN = 0, 1, 2, -1
 def forecast_targets(bars: Bars, horizon: int) -> Floats:
     """Return [bars, horizon]: row t, column k - 1 is log(close[t + k] / close[t]); NaN past the last bar.
 
-    Raises DataError for prices <= 0, for no bar with a whole target, and when the close never moves.
+    Raises DataError for closes <= 0, for no bar with a whole target, and when the close never moves.
     """
     _check_horizon(bars, horizon)
-    require_positive(bars, "the task 'forecast'")
+    require_positive(bars, "the task 'forecast'", ["close"])
     log = np.log(bars.close)
     targets = np.full((len(bars), horizon), np.nan)
     for k in range(1, horizon + 1):
@@ -33,12 +34,12 @@ def direction_targets(bars: Bars, horizon: int, threshold: float) -> NDArray[np.
 
     threshold  log return beyond which it counts as a move, e.g. the cost of a trade (0.0002 = 2 basis points)
 
-    Raises DataError for prices <= 0, and when every known target is of one class.
+    Raises DataError for closes <= 0, and when every known target is of one class.
     """
     _check_horizon(bars, horizon)
     if not threshold >= 0.0:
         raise DataError(f"threshold {threshold} is negative", where="direction_targets", fix="give 0 or more")
-    require_positive(bars, "the task 'direction'")
+    require_positive(bars, "the task 'direction'", ["close"])
     log = np.log(bars.close)
     change = log[horizon:] - log[:-horizon]
     targets = np.full(len(bars), UNKNOWN, np.int32)
@@ -55,7 +56,9 @@ def _check_horizon(bars: Bars, horizon: int) -> None:
         raise DataError(
             f"horizon {horizon} with {len(bars)} bars leaves no bar with a known target",
             where=bars.symbol or "bars",
-            fix=f"choose a horizon from 1 to {len(bars) - 1}" if len(bars) > 1 else "give more bars",
+            fix=f"give more bars{fitting(len(bars) // ONE_PART, horizon)}"
+            if horizon > 0
+            else "choose 1 or more",
         )
 
 

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from neuronet.bars.bars import Bars, span
 from neuronet.errors import DataError
 
+ONE_PART = 7  # by default the validation and the test part have 15 % each: at least one bar of seven
+
 
 def window_starts(
     bars: Bars, *, history: int, horizon: int, warmup: int = 0, max_gap: int | None = None
@@ -35,7 +37,7 @@ def window_starts(
         raise DataError(
             f"{max(usable, 0)} bars{after} give 0 windows of {history}+{horizon}; need >= {length}",
             where=bars.symbol or "bars",
-            fix="give more bars, or a shorter history or horizon",
+            fix=f"give more bars{fitting(usable // ONE_PART, horizon)}" if horizon else "give more bars",
         )
     if max_gap is not None:
         holes = np.concatenate([[0], np.cumsum(np.diff(bars.time) > max_gap)])
@@ -48,3 +50,9 @@ def window_starts(
                 fix="allow longer gaps, or a shorter history or horizon",
             )
     return starts
+
+
+def fitting(bars: int, horizon: int) -> str:
+    """Return ', or train with --history 55 --horizon 12': what half of so many bars holds; '' for too few."""
+    ahead = min(horizon, bars // 6)
+    return f", or train with --history {(bars - ahead) // 2} --horizon {ahead}" if ahead else ""

@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import click
@@ -41,7 +42,25 @@ def never_fail_to_encode() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="neuronet")
+            is_ascii = codecs.lookup(stream.encoding).name == "ascii"
+            reconfigure(encoding=_own_ascii() if is_ascii else None, errors="neuronet")
+
+
+@cache
+def _own_ascii() -> str:
+    """Register ASCII under another name: click takes an ASCII stream for a mistake and prints UTF-8."""
+    name, ascii_ = "neuronet_ascii", codecs.lookup("ascii")
+    own = codecs.CodecInfo(
+        ascii_.encode,
+        ascii_.decode,
+        ascii_.streamreader,
+        ascii_.streamwriter,
+        ascii_.incrementalencoder,
+        ascii_.incrementaldecoder,
+        name,
+    )
+    codecs.register(lambda wanted: own if wanted == name else None)
+    return name
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
@@ -79,6 +98,32 @@ def logging_to_stderr() -> Iterator[None]:
             _root.removeHandler(handler)
             handler.close()
         _root.setLevel(before)
+
+
+@contextmanager
+def held_back(logger: str) -> Iterator[None]:
+    """Show no warning of one logger meanwhile, for the result has them; all of them if there is no result."""
+    held: list[logging.LogRecord] = []
+
+    def show(record: logging.LogRecord) -> bool:
+        if record.name != logger or record.levelno != logging.WARNING:
+            return True
+        held.append(record)
+        return False
+
+    stderr = next((handler for handler in _root.handlers if isinstance(handler, _Stderr)), None)
+    if stderr is None:
+        yield
+        return
+    stderr.addFilter(show)
+    try:
+        yield
+    except BaseException:
+        for record in held:
+            stderr.emit(record)
+        raise
+    finally:
+        stderr.removeFilter(show)
 
 
 def is_quiet() -> bool:

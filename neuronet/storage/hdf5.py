@@ -119,17 +119,19 @@ def _format_version(root: h5py.File, where: str) -> int:
             where=where,
             fix="give the model that 'neuronet train' wrote, and the bars where the command wants bars",
         )
-    if _attribute(root, "format") != "neuronet" or "format_version" not in root.attrs:
+    stated = next((name for name in ("format_version", "version") if name in root.attrs), None)
+    if _attribute(root, "format") != "neuronet" or stated is None:
         inside = ", ".join(list(root)[:5]) or "nothing"
         raise FileFormatError(
             f"is HDF5, but there is no neuronet model inside (it holds: {inside})",
             where=where,
             fix="give the .h5 file that neuronet saved",
         )
-    version = int(_attribute(root, "format_version"))
+    version = int(_attribute(root, stated))
     if version > migrate.FORMAT_VERSION:
+        writer = _attribute(root, "neuronet") or "of a later version"
         raise FileFormatError(
-            f"was written in format {version} by neuronet {_attribute(root, 'neuronet')}; "
+            f"was written in format {version} by neuronet {writer}; "
             f"this neuronet {_own_version()} reads formats up to {migrate.FORMAT_VERSION}",
             where=where,
             fix="update neuronet: pip install --upgrade neuronet",

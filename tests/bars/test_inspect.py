@@ -51,6 +51,33 @@ def test_gaps_are_told_apart(tmp_path: Path) -> None:
     assert report.warnings == [f"1 gap besides weekends and sessions, the largest 6 h before {outage}:00:00"]
 
 
+def test_max_gap_shows_the_pieces(tmp_path: Path) -> None:
+    bars = make_bars(360)  # two weekends and a bit, and an outage
+    keep = np.ones(360, bool)
+    keep[50:55] = False
+    write_mt5(
+        Bars(*(getattr(bars, n)[keep] for n in ("time", "open", "high", "low", "close", "volume"))),  # type: ignore[arg-type]
+        tmp_path / "bars.csv",
+    )
+    assert inspect_bars(tmp_path / "bars.csv").pieces is None
+    none = inspect_bars(tmp_path / "bars.csv", max_gap=49 * HOUR)
+    assert none.pieces == {"max_gap_ns": 49 * HOUR, "count": 1, "bars": 355, "cuts": []}
+    assert "  1             piece: no gap is longer than 2 days 1 h" in none.lines()
+    report = inspect_bars(tmp_path / "bars.csv", max_gap=5 * HOUR)
+    assert report.pieces is not None
+    assert report.pieces["cuts"] == [
+        {"before": "2023-01-04 07:00:00", "gap_ns": 6 * HOUR},
+        {"before": "2023-01-09 00:00:00", "gap_ns": 49 * HOUR},
+        {"before": "2023-01-16 00:00:00", "gap_ns": 49 * HOUR},
+    ]
+    assert (report.pieces["count"], report.pieces["bars"]) == (4, 120)
+    page = " ".join(" ".join(report.lines()).split())
+    assert (
+        "4 pieces between gaps longer than 5 h, the longest of 120 bars, 2 days 1 h before 2023-01-09" in page
+    )
+    assert all(len(line) <= 110 for line in report.lines())
+
+
 def test_dialect_says_why(tmp_path: Path) -> None:
     path = tmp_path / "ibov.csv"
     rows = ['"28.12.2023","134.185","134.194","134.392","133.832","7,81M","-0,01%"'] * 3

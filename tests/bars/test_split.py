@@ -67,13 +67,26 @@ def test_validation_too_short(bars: Bars) -> None:
     with pytest.raises(
         DataError,
         match=r"train: 56 bars give 12 windows, validation: 14 bars give 0 windows of 40\+5; .* needs >= 45",
-    ):
+    ) as error:
         split_by_time(starts, few.time, history=40, horizon=5, validation=0.2, test=0.0)
+    assert "Fix: give more bars, or train with --history 6 --horizon 2, or other parts (--validation" in str(
+        error.value
+    )
+    starts = window_starts(few, history=6, horizon=2)
+    split = split_by_time(starts, few.time, history=6, horizon=2, validation=0.2, test=0.0)
+    assert len(split.validation) == 14 - 8 + 1
+
+
+def test_gaps_that_leave_a_part_without_windows(bars: Bars) -> None:
+    starts = window_starts(bars, history=20, horizon=2)
+    with pytest.raises(DataError, match="validation: 54 bars give 0 windows") as error:
+        split_by_time(starts[starts < 200], bars.time, history=20, horizon=2)
+    assert "or allow longer gaps (--max-gap)" in str(error.value)
 
 
 def test_shares_that_leave_nothing(bars: Bars) -> None:
     starts = window_starts(bars, history=4, horizon=1)
     with pytest.raises(DataError, match=r"validation 0.5 and test 0.5"):
         split_by_time(starts, bars.time, history=4, horizon=1, validation=0.5, test=0.5)
-    with pytest.raises(DataError, match="test: 0 bars give 0 windows"):
+    with pytest.raises(DataError, match=r"test: 0 bars give 0 windows(.|\n)*--test-from"):
         split_by_time(starts, bars.time, history=4, horizon=1, test_from="2030-01-01")

@@ -43,9 +43,11 @@ def test_nothing_to_learn() -> None:
 
 
 def test_refusals(bars: Bars) -> None:
-    with pytest.raises(DataError, match="horizon 360 with 360 bars"):
+    with pytest.raises(
+        DataError, match=r"horizon 360 with 360 bars(.|\n)*train with --history 21 --horizon 8"
+    ):
         forecast_targets(bars, 360)
-    with pytest.raises(DataError, match="horizon 0"):
+    with pytest.raises(DataError, match=r"horizon 0(.|\n)*Fix: choose 1 or more"):
         direction_targets(bars, 0, 0.0)
     with pytest.raises(DataError, match="negative"):
         direction_targets(bars, 1, -0.1)

@@ -113,6 +113,9 @@ def test_a_bar_behind_a_comment_sign_is_told(bars: Bars, write: Writer, rewrite:
     read = read_bars(path)
     assert len(read) == len(bars) - 1
     assert read.source["warnings"][0] == "a bar behind a # was left out: line 21"
+    lines = write(bars, header=None).read_text("utf-8").splitlines()
+    path = rewrite(path, ["# made by hand, 2023, 5, 6 and 7, or so", "#" + lines[0][1:], *lines[1:]])
+    assert read_bars(path).source["warnings"] == ["a bar behind a # was left out: line 2"]
 
 
 def test_names_and_fields_of_different_number(bars: Bars, write: Writer, same: Same) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from neuronet.bars.bars import Bars
 from neuronet.bars.targets import forecast_targets
-from neuronet.bars.windows import window_starts
+from neuronet.bars.windows import fitting, window_starts
 from neuronet.errors import DataError
 
 HOUR = 3_600 * 10**9
@@ -45,8 +45,23 @@ def test_too_few_bars(bars: Bars) -> None:
         window_starts(bars[:8], history=40, horizon=5)
     with pytest.raises(DataError, match=r"44 bars after 33 of warm-up give 0 windows of 40\+5; need >= 45"):
         window_starts(bars[:77], history=40, horizon=5, warmup=33)
+    with pytest.raises(
+        DataError, match=r"99 bars give 0 windows .*\nFix: give more bars, or train with --history 6 --hor"
+    ):
+        window_starts(bars[:99], history=120, horizon=12)
+    with pytest.raises(
+        DataError, match=r"99 bars give 0 windows of 120\+0; need >= 120\nFix: give more bars$"
+    ):
+        window_starts(bars[:99], history=120, horizon=0)  # a trained model's history is given
     with pytest.raises(DataError, match=r"1 bars give 0"):
         window_starts(bars[:1], history=1, horizon=1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options"), [(5, ""), (6, "2 --horizon 1"), (14, "6 --horizon 2"), (122, "55 --horizon 12")]
+)
+def test_what_fits_half_a_part(rows: int, options: str) -> None:
+    assert fitting(rows, 12) == (options and f", or train with --history {options}")
 
 
 def test_gaps_everywhere(bars: Bars) -> None:

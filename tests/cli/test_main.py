@@ -43,6 +43,25 @@ def test_help_lists_every_command(run: Any) -> None:
         assert summary in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("neuronet con", ["convert"]),
+        ("neuronet inspect --bad-bars ", ["keep", "fix", "drop", "error"]),
+        ("neuronet train --max", ["--max-gap"]),
+    ],
+)
+def test_shell_completion(python: Any, words: str, expected: list[str]) -> None:
+    done = python(
+        "-m",
+        "neuronet",
+        _NEURONET_COMPLETE="bash_complete",
+        COMP_WORDS=words,
+        COMP_CWORD=str(words.count(" ")),
+    )
+    assert [line.split(",")[1] for line in done.stdout.splitlines()] == expected, done.stderr
+
+
 @pytest.mark.parametrize("name", cli.COMMANDS)
 def test_each_command_has_help_with_the_common_options(run: Any, name: str) -> None:
     result = run(name, "--help")
@@ -75,6 +94,11 @@ def test_version_names_libraries_and_device(run: Any) -> None:
     assert {"Python", "numpy", "pyopencl", "h5py"} <= lines.keys()
 
 
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "code"),
     [
@@ -86,6 +110,8 @@ def test_version_names_libraries_and_device(run: Any) -> None:
         (errors.KernelError("it is wrong"), 1),
         (errors.TrainingError("it is wrong"), 1),
         (OSError(28, "No space left on device", "model.h5"), 1),
+        (caused(errors.FileFormatError("it is full"), OSError(28, "No space left on device")), 1),
+        (caused(errors.FileFormatError("it is forbidden"), OSError(13, "Permission denied")), 2),
     ],
 )
 def test_an_error_is_one_message_with_its_fix_and_an_exit_code(
@@ -204,3 +230,4 @@ def test_commands_run_on_old_consoles(python: Any, encoding: str, arguments: lis
     assert "internal error" not in done.stderr
     assert done.returncode == (2 if arguments[0] == "info" else 0), done.stderr
     assert "\x1b" not in done.stdout + done.stderr
+    assert encoding != "ascii" or (done.stdout + done.stderr).isascii()
