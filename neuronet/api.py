@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neuronet import models
 from neuronet.activations import Activation
 from neuronet.bars.bars import Bars
 from neuronet.bars.features import make_features
@@ -32,7 +33,7 @@ from neuronet.fitting.source import Source
 from neuronet.layers import *  # noqa: F403
 from neuronet.layers import __all__ as _layers
 from neuronet.layers.ts_position_encoder import time_phases
-from neuronet.losses import CrossEntropy, Huber, Mae, Mse, Quantile
+from neuronet.losses import CrossEntropy, Huber, Mae, Mse, Policy, Quantile
 from neuronet.net import CNet
 from neuronet.optim import SGD, Adam, StepDecay, WarmupCosine
 
@@ -53,6 +54,7 @@ __all__ = [
     "Mse",
     "NeuronetError",
     "NumpyDevice",
+    "Policy",
     "Quantile",
     "ReadOptions",
     "Scaler",
@@ -70,6 +72,7 @@ __all__ = [
     "list_devices",
     "make_bars",
     "make_features",
+    "models",
     "predict_source",
     "read_bars",
     "register_kernels",

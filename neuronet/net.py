@@ -61,6 +61,7 @@ class CNet:
         )
         self.layers = list(layers)
         self.batch, self.loss, self.optimizer = batch, make_loss(loss), optimizer or Adam()
+        self.builder: dict[str, Any] | None = None  # the declaration of the model that made this net
         self.split_updates = False  # True: always gradients first, then one update of the whole pool
         if self.second_shape is None:
             for i, layer in enumerate(self.layers):
@@ -273,12 +274,13 @@ class CNet:
             "loss": to_spec(self.loss),
             "optimizer": to_spec(self.optimizer),
             "layers": [layer.spec() for layer in self.layers],
+            **({} if self.builder is None else {"builder": self.builder}),
         }
 
     @classmethod
     def from_spec(cls, spec: dict[str, Any]) -> CNet:
         """The net that ``spec`` declares, not built yet. SpecError when it cannot be."""
-        known = {"input_shape", "second_shape", "batch", "loss", "optimizer", "layers"}
+        known = {"input_shape", "second_shape", "batch", "loss", "optimizer", "layers", "builder"}
         if unknown := sorted(spec.keys() - known):
             raise SpecError(
                 f"unknown key {', '.join(map(repr, unknown))}", where="net", fix=f"use {sorted(known)}"
@@ -289,7 +291,9 @@ class CNet:
         if spec.get("optimizer"):
             rest["optimizer"] = optimizer_from_spec(spec["optimizer"])
         layers = [layer_from_spec(dict(item)) for item in spec["layers"]]
-        return cls(input_shape=spec["input_shape"], layers=layers, **rest)
+        net = cls(input_shape=spec["input_shape"], layers=layers, **rest)
+        net.builder = spec.get("builder")
+        return net
 
     def arrays(self) -> dict[str, Array]:
         """Host copies of parameters, state and moments under the paths that they have in a file."""

@@ -51,6 +51,22 @@ def direction_targets(bars: Bars, horizon: int, threshold: float) -> NDArray[np.
     return targets
 
 
+def policy_targets(bars: Bars) -> Floats:
+    """Return [bars, 1]: log(open[t + 2] / open[t + 1]), what holding 1 gains when bar t decides.
+
+    A decision at the close of bar t is carried out at the next bar's open and may change at the one after.
+    NaN for the last two bars. Raises DataError for opens <= 0 and when the open never moves.
+    """
+    _check_horizon(bars, 2)
+    require_positive(bars, "the task 'policy'")
+    log = np.log(bars.open)
+    targets = np.full((len(bars), 1), np.nan)
+    targets[:-2, 0] = log[2:] - log[1:-1]
+    if np.ptp(bars.open) == 0.0:
+        raise _nothing_to_learn(bars, f"all {len(bars)} bars open at {bars.open[0]:g}")
+    return targets
+
+
 def _check_horizon(bars: Bars, horizon: int) -> None:
     if horizon < 1 or horizon >= len(bars):
         raise DataError(

@@ -92,12 +92,29 @@ class LossCrossEntropy(LossCase):
         loss.cross_entropy(**arrays)
 
 
+@dataclass(frozen=True)
+class LossPolicy(LossCase):
+    op = "loss.policy"
+
+    @property
+    def y(self) -> Shape:
+        return (self.batch,)
+
+    def inputs(self, rng: np.random.Generator) -> Arrays:
+        rows = rng.standard_normal(self.batch), rng.random(self.batch), rng.random(self.batch) < 0.8
+        return {"y": rng.standard_normal(self.batch), "target": np.stack(rows, axis=1)} | self.net_arrays()
+
+    def run(self, **arrays: DeviceArray) -> None:
+        loss.policy(**arrays)
+
+
 _KINDS = tuple(loss.KINDS)
 SMALL: list[Case] = [
     *[LossElementwise(*size, kind) for kind in _KINDS for size in ((1, 1), (3, 5), (17, 31))],
     LossElementwise(5, 7, "huber", 0.3),
     *[LossQuantile(*size) for size in ((1, 1, 1), (3, 5, 3), (33, 2, 9))],
     *[LossCrossEntropy(*size) for size in ((1, 2), (3, 5), (300, 3), (7, 100))],
+    *[LossPolicy(batch) for batch in (1, 2, 64, 257, 600)],
 ]
 LARGE: list[Case] = [
     *[LossElementwise(64, 120, kind) for kind in _KINDS],
@@ -105,4 +122,5 @@ LARGE: list[Case] = [
     LossQuantile(64, 24, 9),
     LossCrossEntropy(64, 3),
     LossCrossEntropy(4096, 10),
+    LossPolicy(4096),
 ]

@@ -6,6 +6,7 @@ input) or 130 (interrupted).
 
 from __future__ import annotations
 
+import errno
 import logging
 import traceback
 from importlib import import_module
@@ -25,11 +26,14 @@ COMMANDS = {  # here, so that --help need not import them
     "train": "Train a model on a file of bars.",
     "evaluate": "Score a model on bars, beside the baselines.",
     "predict": "Write a model's predictions for every bar.",
+    "pretrain": "Train a forecaster on synthetic series.",
+    "forecast": "Forecast any series with such a model.",
     "info": "Show what a model file holds.",
     "selfcheck": "Compare every kernel with NumPy on a device.",
     "bench": "Measure every kernel's speed on a device.",
 }
 WRONG_INPUT = (SpecError, DataError, FileFormatError, ShapeError)
+DISK = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}  # full, or broken
 
 
 class Commands(click.Group):
@@ -64,7 +68,10 @@ class Commands(click.Group):
             log.error("interrupted")
             code = 130
         except (NeuronetError, OSError) as error:
-            code = _report(ctx, str(error), 2 if isinstance(error, WRONG_INPUT) else 1)
+            wrong_input = (
+                isinstance(error, WRONG_INPUT) and getattr(error.__cause__, "errno", None) not in DISK
+            )
+            code = _report(ctx, str(error), 2 if wrong_input else 1)
         except Exception as error:
             what = f"internal error: {type(error).__name__}: {error} (use --traceback and report it)"
             code = _report(ctx, what, 1)

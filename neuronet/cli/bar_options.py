@@ -18,11 +18,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 NAMES = [field.name for field in dataclasses.fields(ReadOptions)]
 
 
-def bars_argument(function: F) -> F:
-    """The argument BARS and the options of reading; the command gets ``bars`` and passes the rest on."""
+def reading_options(function: F) -> F:
+    """The options of reading, one for each field of ReadOptions."""
     kinds = get_type_hints(ReadOptions)
     for field in reversed(dataclasses.fields(ReadOptions)):
         function = _option(field, kinds[field.name])(function)
+    return function
+
+
+def bars_argument(function: F) -> F:
+    """The argument BARS and the options of reading; the command gets ``bars`` and passes the rest on."""
+    function = reading_options(function)
     return click.argument("bars", type=click.Path(dir_okay=False, path_type=Path))(function)
 
 

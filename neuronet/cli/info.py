@@ -40,7 +40,7 @@ def command(model: Path, as_json: bool) -> None:
             "loss": _call(file.spec["loss"]),
             "optimizer": _call(file.spec["optimizer"]),
             "batch": net.batch,
-            "steps trained": net.steps,
+            **({"steps trained": net.steps} if net.steps else {}),
         },
         "bars": file.bars,
         "training": _summary(file.training),

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import shlex
-import subprocess
-import sys
-import time
+from functools import partial
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import click
 
 from neuronet.bars.bars import stamp
-from neuronet.cli import console
 from neuronet.cli.bar_options import bars_argument, read
+from neuronet.cli.epochs import EpochView, resume_command
 from neuronet.cli.interrupt import Interrupt
 from neuronet.cli.options import device_option, json_option
-from neuronet.cli.output import Progress, print_json
+from neuronet.cli.output import print_json
 from neuronet.device.find import find_device
-from neuronet.fitting.state import TrainingState
 from neuronet.net import CNet
 from neuronet.train.config import effective, read_config, to_toml
 from neuronet.train.pipeline import declared_net, stored_settings, train
@@ -88,7 +83,7 @@ def command(
         features = len(prepare(loaded, settings).features.names)
         click.echo(to_toml(settings, declared_net(settings, features, net).spec()))
         return
-    view = _View(settings)
+    view = EpochView(settings.epochs)
     with Interrupt() as stop, view.progress:
         result = train(
             loaded,
@@ -96,7 +91,7 @@ def command(
             settings,
             net=net,
             device=find_device(device),
-            on_start=view.start,
+            on_start=partial(_started, view),
             on_epoch=view.epoch,
             on_batch=view.batch,
             stop=stop,
@@ -104,7 +99,7 @@ def command(
             force=force,
         )
     if result.state.stopped == "interrupted":
-        view.say(f"saved {output} after {result.state.epoch} epochs; go on with:\n  {_resume_command()}")
+        view.say(f"saved {output} after {result.state.epoch} epochs; go on with:\n  {resume_command()}")
         click.get_current_context().exit(130)
     if as_json:
         print_json(
@@ -122,57 +117,14 @@ def command(
     view.say(f"saved {output}: epoch {result.state.best_epoch} of {result.state.epoch}, seed {settings.seed}")
 
 
-class _View:
-    """What the user sees on stderr: a bar on a terminal, one line an epoch anywhere."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings, self.progress = settings, Progress()
-        self._quiet, self._started = console.is_quiet(), 0.0
-        self._epoch, self._seconds = 0, list[float]()  # epochs done; seconds of those of this run
-
-    def say(self, line: str) -> None:
-        if not self._quiet:
-            self.progress.clear()
-            click.echo(line, err=True)
-
-    def start(self, prepared: Prepared, net: CNet) -> None:
-        bars, split = prepared.bars, prepared.split
-        self.say(
-            f"{bars.symbol}: {len(bars):,} bars from {stamp(bars.time[0])} to {stamp(bars.time[-1])}, "
-            f"{len(prepared.features.names)} features"
-        )
-        self.say(
-            f"windows: {len(split.train):,} to train, {len(split.validation):,} to validate, "
-            f"{len(split.test):,} to test; {net.pool.count:,} parameters on {net.device.name}"
-        )
-        self._started = time.perf_counter()
-
-    def batch(self, done: int, total: int, loss: float) -> None:
-        epoch, now = len(self._seconds), time.perf_counter()
-        per_batch = (now - self._started) / done if not epoch else sum(self._seconds) / epoch / total
-        left = per_batch * (total * (self.settings.epochs - self._epoch) - done)
-        self.progress.label = f"epoch {self._epoch + 1}/{self.settings.epochs}"
-        self.progress.show(done, total, f"loss {loss:.4f}  at most {_duration(left)} left")
-
-    def epoch(self, state: TrainingState) -> None:
-        now, self._epoch = state.history[-1], state.epoch
-        self._seconds.append(now["seconds"])
-        score = "" if now["validation"] is None else f"  validation {now['validation']:.4f}"
-        best = "  best" if state.best_epoch == state.epoch else ""
-        self.say(
-            f"epoch {state.epoch:3}/{self.settings.epochs}  loss {now['loss']:.4f}{score}  "
-            f"{now['seconds']:.1f} s{best}"
-        )
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _resume_command() -> str:
-    arguments = ["neuronet", *sys.argv[1:]]
-    if "--resume" not in arguments:
-        arguments.append("--resume")
-    return subprocess.list2cmdline(arguments) if os.name == "nt" else shlex.join(arguments)
+def _started(view: EpochView, prepared: Prepared, net: CNet) -> None:
+    bars, split = prepared.bars, prepared.split
+    view.say(
+        f"{bars.symbol}: {len(bars):,} bars from {stamp(bars.time[0])} to {stamp(bars.time[-1])}, "
+        f"{len(prepared.features.names)} features"
+    )
+    view.say(
+        f"windows: {len(split.train):,} to train, {len(split.validation):,} to validate, "
+        f"{len(split.test):,} to test; {net.pool.count:,} parameters on {net.device.name}"
+    )
+    view.begin()

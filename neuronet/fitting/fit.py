@@ -138,7 +138,7 @@ def _train_epoch(
 ) -> bool:
     """The rest of epoch number ``state.epoch``. False when it was stopped between two batches."""
     batches = feed.batches()
-    order = np.random.default_rng([state.seed, state.epoch]).permutation(len(feed.source))
+    order = feed.source.order(np.random.default_rng([state.seed, state.epoch]), net.batch)
     first = net.steps - state.batch  # training step of the epoch's first batch
     table.write(np.stack([net.optimizer.rates(first + i) for i in range(len(batches))]))
     net.TrainMode(True)

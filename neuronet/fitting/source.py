@@ -26,6 +26,8 @@ class Source:
     rows     [bars, features] float
     targets  [bars, ...] float, or int32 class numbers; a sample's is at its last row
     starts   [samples] int32
+    runs     a batch is a run of samples in their order, and only whole batches are shuffled: for a loss that
+             compares neighbours
     second   [bars, ...] float or None: the second input, cut like the rows: a sample's is
              [history, ...], for ready samples [...]
     """
@@ -35,6 +37,7 @@ class Source:
     history: int
     targets: Array | None = None
     second: Array | None = None
+    runs: bool = False
 
     @staticmethod
     def windows(rows: Any, targets: Any, starts: Any, history: int, second: Any = None) -> Source:
@@ -49,11 +52,12 @@ class Source:
                 where="Source",
             )
         host = {"target": targets, "second input": second}
+        used = int(starts.max()) + history if starts.size else 0
         for name, values in host.items():
-            if values is not None and len(values) != len(rows):
-                raise ShapeError(f"there are {len(rows)} rows, and {len(values)} of {name}", where="Source")
+            if values is not None and len(values) < used:
+                raise ShapeError(f"samples use {used} rows, {name} has {len(values)}", where="Source")
         arrays = [None if values is None else np.asarray(values) for values in host.values()]
-        return Source(rows, starts, history, *arrays)
+        return Source(rows, starts, history, arrays[0], arrays[1])
 
     @staticmethod
     def arrays(x: Any, target: Any = None, second: Any = None) -> Source:
@@ -69,6 +73,15 @@ class Source:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    def order(self, rng: np.random.Generator, batch: int) -> Array:
+        """The samples of an epoch, shuffled: all, or runs of ``batch`` that begin elsewhere each time."""
+        count = len(self)
+        if not self.runs:
+            return rng.permutation(count)
+        turned = np.roll(np.arange(count), -int(rng.integers(batch)))
+        whole = count // batch * batch
+        return np.concatenate([rng.permutation(turned[:whole].reshape(-1, batch)).ravel(), turned[whole:]])
 
     def check_finite(self, where: str) -> None:
         """DataError naming the first row that is not finite and used by a sample."""

@@ -117,3 +117,35 @@ __kernel void CalcOutputGradientCrossEntropy(
     }
     finish_loss(sum, sums, batch, batch, loss, hyper, step);
 }
+
+// Trading: a row's position is p = tanh(y), in time order. A row of target is the return of holding 1 for the
+// next bar, the cost of changing the position by 1, and 1 where the row before it is the bar before it.
+//   value = cost |p[n] - p[n-1]| - return p[n]
+// group: 256
+// grid: 256
+__kernel void CalcOutputGradientPolicy(
+    __global const float *y,        // [batch]
+    __global const float *target,   // [batch, 3]
+    __global float *dy,             // [batch]
+    __global float *loss,           // [2]
+    __global float *hyper,          // [hyper]
+    __global int *step,             // [4]
+    const int batch)
+{
+    __local float sums[GROUP];
+    float sum = 0.0f;
+    for (int n = get_local_id(0); n < batch; n += GROUP) {
+        const float p = tanh(y[n]), gain = target[3 * n];
+        float dp = -gain;
+        sum -= gain * p;
+        if (n > 0 && target[3 * n + 2] != 0.0f) {
+            const float change = p - tanh(y[n - 1]), cost = target[3 * n + 1];
+            sum += cost * fabs(change);
+            dp += cost * sign(change);
+        }
+        if (n + 1 < batch && target[3 * n + 5] != 0.0f)
+            dp -= target[3 * n + 4] * sign(tanh(y[n + 1]) - p);
+        dy[n] = dp * (1.0f - p * p) / batch;
+    }
+    finish_loss(sum, sums, batch, batch, loss, hyper, step);
+}

@@ -12,6 +12,7 @@ from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.batch_norm import CNeuronBatchNormOCL
 from neuronet.layers.conv import CNeuronConvOCL
+from neuronet.layers.layer_norm import CNeuronLayerNormOCL
 from neuronet.layers.port import CNeuronPort
 from neuronet.layers.ts_position_encoder import CNeuronTSPositionEncoder, check_periods, check_shapes
 from neuronet.ops import concatenate, elementwise
@@ -27,6 +28,9 @@ class CMamba4CastEmbeding(CNeuronBaseOCL):
                   CNeuronTSPositionEncoder with freqs = (window_out // 2) // (2 P) harmonics for each period
 
     Time takes half of ``window_out`` at most; NeuroNet rounds freqs up, so that it may take all and more.
+
+    unit_norm  a layer norm of each unit in place of the batch norm, whose weights are one for each value of a
+               sample: all weights then fit any number of units
     """
 
     takes_second: ClassVar[bool] = True
@@ -34,6 +38,7 @@ class CMamba4CastEmbeding(CNeuronBaseOCL):
     window: int
     window_out: int
     periods: tuple[int, ...]
+    unit_norm: bool = False
 
     @property
     def freqs(self) -> int:
@@ -63,7 +68,8 @@ class CMamba4CastEmbeding(CNeuronBaseOCL):
         plain = self.window_out - 2 * self.freqs * len(self.periods)
         conv = CNeuronConvOCL(window=window, step=window, window_out=plain, activation=Activation.TANH)
         self.projection = self.inner("projection", conv, input_shape)
-        self.norm = self.inner("norm", CNeuronBatchNormOCL(), (units, plain))
+        norm = CNeuronLayerNormOCL() if self.unit_norm else CNeuronBatchNormOCL()
+        self.norm: CNeuronBaseOCL = self.inner("norm", norm, (units, plain))
         encoder = CNeuronTSPositionEncoder(periods=self.periods, freqs=self.freqs)
         self.with_time = self.inner("with_time", encoder, input_shape)
         self.port = self.inner("port", CNeuronPort(), input_shape)

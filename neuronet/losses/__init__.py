@@ -2,6 +2,7 @@
 
 from neuronet.losses.cross_entropy import CrossEntropy
 from neuronet.losses.elementwise import Huber, Mae, Mse
+from neuronet.losses.policy import Policy
 from neuronet.losses.quantile import Quantile
 
-__all__ = ["CrossEntropy", "Huber", "Mae", "Mse", "Quantile"]
+__all__ = ["CrossEntropy", "Huber", "Mae", "Mse", "Policy", "Quantile"]

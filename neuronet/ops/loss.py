@@ -76,3 +76,22 @@ def cross_entropy(
         hyper=hyper,
         step=step,
     )
+
+
+def policy(
+    y: DeviceArray,
+    target: DeviceArray,
+    dy: DeviceArray,
+    loss: DeviceArray,
+    hyper: DeviceArray,
+    step: DeviceArray,
+) -> None:
+    """Costs of turnover minus gains of the positions tanh(y) [batch], rows in the order of time.
+
+    target [batch, 3]: return of holding 1, cost of changing the position by 1, and 1 where the row follows
+    the one before it, else 0: a change into such a row costs nothing.
+    """
+    batch = y.shape[0]
+    y.device.kernel("CalcOutputGradientPolicy")(
+        y=y.view(batch), target=target.view(batch, 3), dy=dy.view(batch), loss=loss, hyper=hyper, step=step
+    )

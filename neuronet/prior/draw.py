@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
@@ -80,7 +81,13 @@ def draw(
 
 def worker_pool(processes: int) -> Executor:
     """Worker processes for ``draw``, spawned as on every system; a context manager that ends them."""
-    return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    return ProcessPoolExecutor(
+        processes, mp_context=multiprocessing.get_context("spawn"), initializer=_leave_ctrl_c_to_the_parent
+    )
+
+
+def _leave_ctrl_c_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _block(prior: Prior, length: int, seed: int, index: int) -> Drawn:

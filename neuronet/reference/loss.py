@@ -53,3 +53,15 @@ def CalcOutputGradientCrossEntropy(*, y: A, target: A, dy: A, loss: A, hyper: A,
     p[rows, target] -= 1
     dy[...] = p / len(y)
     _finish((np.log(total[:, 0]) - shifted[rows, target]).mean(), len(y), loss, hyper, step)
+
+
+def CalcOutputGradientPolicy(*, y: A, target: A, dy: A, loss: A, hyper: A, step: A) -> None:
+    gain, cost, follows = target.T
+    p = np.tanh(y)
+    cost = cost[1:] * (follows[1:] != 0)  # of the change into rows 1, 2, ...
+    change = np.diff(p)
+    dp = -gain
+    dp[1:] += cost * np.sign(change)
+    dp[:-1] -= cost * np.sign(change)
+    dy[...] = dp * (1 - p * p) / len(y)
+    _finish(((cost * np.abs(change)).sum() - (gain * p).sum()) / len(y), len(y), loss, hyper, step)

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neuronet.train.policy import policy_scores
+
 
 def of_returns(f: NDArray[Any], y: NDArray[Any]) -> float:
     """The share for returns f and y [windows, horizon], whose baseline is 0: least squares of y on f."""
@@ -52,3 +54,12 @@ def _shrunk(share: float, error: float) -> float:
     if share <= error:
         return 0.0
     return min(1.0, share * (1.0 - (error / share) ** 2))
+
+
+def of_positions(p: NDArray[Any], returns: NDArray[Any], cost: float, after: NDArray[np.bool_]) -> float:
+    """1 when the positions' mean net return is more than one standard error above 0, else 0: stay flat.
+
+    Gains and costs are linear in the share, so that nothing between the two could be best.
+    """
+    t = policy_scores(p.astype(np.float64), returns, cost, after)["t"]
+    return 1.0 if t is not None and t > 1.0 else 0.0

@@ -16,6 +16,7 @@ from neuronet.bars.options import option_of
 from neuronet.bars.scaling import Scaler
 from neuronet.errors import FileFormatError
 from neuronet.train.baselines import Reference
+from neuronet.train.policy import positions
 from neuronet.train.prepare import Prepared
 from neuronet.train.settings import Settings
 
@@ -60,7 +61,7 @@ class Contract:
         settings, bars, split = prepared.settings, prepared.bars, prepared.split
         parts = {name: getattr(split, name) for name in ("train", "validation", "test")}
         spans = {name: part_span(bars, starts, settings) for name, starts in parts.items() if len(starts)}
-        end_of_train = int(split.train[-1]) + settings.history + settings.horizon
+        end_of_train = int(split.train[-1]) + settings.history + settings.ahead
         classes = prepared.targets[prepared.last_bars(split.train)] if prepared.target is None else None
         return cls(
             settings=settings,
@@ -109,6 +110,10 @@ class Contract:
         assert self.target is not None
         return self.blend * self.target.inverse(outputs.astype(np.float64))
 
+    def positions(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
+        """The net's outputs [windows, 1] as positions in [-1, 1]."""
+        return self.blend * positions(outputs)
+
     def probabilities(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
         """The net's outputs [windows, 3] as probabilities of down, flat and up."""
         return self.blend * softmax(outputs) + (1.0 - self.blend) * np.array(self.reference.shares)
@@ -138,7 +143,7 @@ class Contract:
 
 def part_span(bars: Bars, starts: NDArray[np.int32], settings: Settings) -> tuple[str, str]:
     """Times of the first bar and of the last target bar of the windows at ``starts``."""
-    end = int(starts[-1]) + settings.history + settings.horizon - 1
+    end = int(starts[-1]) + settings.history + settings.ahead - 1
     return stamp(bars.time[int(starts[0])]), stamp(bars.time[end])
 
 
@@ -147,7 +152,7 @@ def _test_begins(prepared: Prepared) -> int:
     if len(split.test):
         return int(prepared.bars.time[split.test[0]])
     last = split.validation if len(split.validation) else split.train
-    return int(prepared.bars.time[int(last[-1]) + settings.history + settings.horizon - 1]) + 1
+    return int(prepared.bars.time[int(last[-1]) + settings.history + settings.ahead - 1]) + 1
 
 
 def clock(bars: Bars) -> str:

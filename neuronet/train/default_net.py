@@ -1,4 +1,4 @@
-"""The net that is trained when none is declared."""
+"""The nets that --model names, for the case that no net is declared."""
 
 from __future__ import annotations
 
@@ -6,12 +6,31 @@ from neuronet.activations import Activation
 from neuronet.layers.base import CNeuronBaseOCL
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
+from neuronet.models import mamba4cast_layers
 from neuronet.net import CNet
 from neuronet.optim.adam import Adam
 from neuronet.train.settings import Settings
 
+PERIODS = (mamba4cast_layers.DAY, mamba4cast_layers.WEEK, mamba4cast_layers.YEAR)
+
 
 def default_net(settings: Settings, n_features: int) -> CNet:
+    """The net of ``settings.model``, not built."""
+    layers, second = (_mamba4cast if settings.model == "mamba4cast" else _conv)(settings, n_features)
+    return CNet(
+        input_shape=(settings.history, n_features),
+        second_shape=second,
+        layers=layers,
+        batch=settings.batch,
+        loss=settings.loss,
+        optimizer=Adam(lr=settings.lr, l2=settings.l2, clip_norm=settings.clip_norm),
+    )
+
+
+Net = tuple[list[CNeuronBaseOCL], tuple[int, int] | None]  # layers, and the shape of a second input
+
+
+def _conv(settings: Settings, n_features: int) -> Net:
     """A small convolutional stack: 8 filters over 4 bars, 8 over 5 of these, one output a step ahead.
 
     Chosen from eight stacks of 900 to 1,800 parameters by the test skill on synthetic bars (six series of
@@ -27,11 +46,13 @@ def default_net(settings: Settings, n_features: int) -> CNet:
             CNeuronConvOCL(window=bars * width, step=bars * width, window_out=8, activation=Activation.GELU)
         )
         units, width = units // bars, 8
-    layers.append(CNeuronDenseOCL(neurons=settings.outputs))
-    return CNet(
-        input_shape=(settings.history, n_features),
-        layers=layers,
-        batch=settings.batch,
-        loss=settings.loss,
-        optimizer=Adam(lr=settings.lr, l2=settings.l2, clip_norm=settings.clip_norm),
+    return [*layers, CNeuronDenseOCL(neurons=settings.outputs)], None
+
+
+def _mamba4cast(settings: Settings, n_features: int) -> Net:
+    """The encoder of Mamba4Cast over the bars and their times, its last unit speaking for all steps ahead."""
+    encoder = mamba4cast_layers.encoder(
+        window=n_features, width=32, depth=1, heads=1, state_size=16, periods=PERIODS
     )
+    head = mamba4cast_layers.last_unit_head(settings.outputs)
+    return [*encoder, *head], (settings.history, len(PERIODS))

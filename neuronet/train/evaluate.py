@@ -22,7 +22,9 @@ from neuronet.storage.hdf5 import read_model
 from neuronet.train.baselines import forecasts
 from neuronet.train.contract import Contract, part_span
 from neuronet.train.metrics import class_scores, forecast_scores
+from neuronet.train.policy import follows, policy_scores
 from neuronet.train.prepare import cut, known_rows, make_targets
+from neuronet.train.second_input import second_input
 from neuronet.train.settings import CLASSES, is_date
 
 log = logging.getLogger(__name__)
@@ -80,18 +82,18 @@ def evaluate(
             stamp(contract.test_begins),
         )
     starts = window_starts(
-        bars, history=settings.history, horizon=settings.horizon, max_gap=settings.max_gap_ns
+        bars, history=settings.history, horizon=settings.ahead, max_gap=settings.max_gap_ns
     )
     starts = starts[bars.time[starts] >= begins]
     if not len(starts):
         raise DataError(
-            f"no window of {settings.history}+{settings.horizon} bars begins at {stamp(begins)} or later; "
+            f"no window of {settings.history}+{settings.ahead} bars begins at {stamp(begins)} or later; "
             f"the bars end at {stamp(bars.time[-1])}",
             where=bars.symbol or "bars",
             fix="give newer bars, or --test-from DATE (the model has seen bars before "
             f"{stamp(contract.test_begins)})",
         )
-    outputs = predict_source(net, cut(values, starts, settings.history))
+    outputs = predict_source(net, cut(values, starts, settings.history, second=second_input(net, bars)))
     return score(contract, bars, make_targets(bars, settings), starts, outputs, part="test")
 
 
@@ -118,6 +120,11 @@ def score(
             "mase": {"m": 1, "denominator": error, "terms": reference.naive_count},
             "smape": {"range": 2},
         }
+    elif settings.task == "policy":
+        ones, after = np.ones(len(last)), follows(starts)
+        held = {"model": contract.positions(outputs), "buy and hold": ones, "flat": 0.0 * ones}
+        scores = {n: policy_scores(p, truth[:, 0], settings.cost, after) for n, p in held.items()}
+        constants |= {"cost": settings.cost}
     else:
         base = np.broadcast_to(np.array(reference.shares), (len(last), len(CLASSES)))
         found = {"model": contract.probabilities(outputs), "training shares": base}

@@ -23,7 +23,9 @@ from neuronet.train import blend
 from neuronet.train.contract import Contract, fingerprint, softmax
 from neuronet.train.default_net import default_net
 from neuronet.train.evaluate import Evaluation, score
+from neuronet.train.policy import follows, positions
 from neuronet.train.prepare import Prepared, prepare
+from neuronet.train.second_input import second_input, second_shape
 from neuronet.train.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -70,6 +72,7 @@ def train(
     prepared = prepare(bars, settings)
     contract = Contract.of(prepared, fingerprint(bars), device.name)
     model = declared_net(settings, len(prepared.features.names), net)
+    prepared = replace(prepared, second=second_input(model, prepared.bars))
     state = None
     if resume:
         model, state, contract = _resumed(model, contract, Path(output), device, force)
@@ -113,7 +116,10 @@ def stored_settings(output: str | Path) -> dict[str, Any]:
 def declared_net(settings: Settings, n_features: int, net: Mapping[str, Any] | None) -> CNet:
     """The default net, or the net of a spec with what it leaves out taken from the settings. Not built."""
     default = default_net(settings, n_features)
-    return default if net is None else CNet.from_spec({**default.spec(), **net})
+    if net is None:
+        return default
+    spec = {**default.spec(), **net}
+    return CNet.from_spec(spec | {"second_shape": second_shape(spec["layers"], settings.history)})
 
 
 class _Keeper:
@@ -149,6 +155,9 @@ class _Keeper:
             return 1.0
         outputs = predict_source(self.net, prepared.source(starts))
         truth = prepared.targets[prepared.last_bars(starts)]
+        if prepared.settings.task == "policy":
+            held, after = positions(outputs), follows(starts)
+            return blend.of_positions(held, truth[:, 0], prepared.settings.cost, after)
         if prepared.target is not None:
             return blend.of_returns(outputs, prepared.target.transform(truth))
         base = np.array(self.contract.reference.shares)

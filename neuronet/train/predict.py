@@ -19,6 +19,7 @@ from neuronet.storage.hdf5 import read_model
 from neuronet.train.contract import Contract
 from neuronet.train.metrics import prices
 from neuronet.train.prepare import cut, known_rows
+from neuronet.train.second_input import second_input
 from neuronet.train.settings import CLASSES
 
 log = logging.getLogger(__name__)
@@ -32,7 +33,8 @@ class Predictions:
 
     time     [rows] int64 ns, when the bar opens; close [rows] its close
     columns  name -> [rows]: forecast_1 .. forecast_h, the closes of the next bars, in price units;
-             or p_down, p_flat, p_up and class (a string), about the close ``horizon`` bars on
+             or p_down, p_flat, p_up and class (a string), about the close ``horizon`` bars on;
+             or position in [-1, 1], to be held from the next bar's open
     """
 
     time: NDArray[np.int64]
@@ -78,12 +80,15 @@ def predict(
     bars, values = known_rows(bars, settings, contract.features)
     starts = window_starts(bars, history=settings.history, horizon=0, max_gap=settings.max_gap_ns)
     rows = starts.astype(np.int64) + settings.history - 1
-    outputs = predict_source(net, cut(values, starts, settings.history))
+    source = cut(values, starts, settings.history, second=second_input(net, bars))
+    outputs = predict_source(net, source)
     close = bars.close[rows]
     columns: dict[str, NDArray[np.float64] | NDArray[np.str_]]
     if settings.task == "forecast":
         ahead = prices(close, contract.returns(outputs))
         columns = {f"forecast_{k + 1}": ahead[:, k] for k in range(settings.horizon)}
+    elif settings.task == "policy":
+        columns = {"position": contract.positions(outputs)}
     else:
         p = contract.probabilities(outputs)
         columns = {f"p_{name}": p[:, i] for i, name in enumerate(CLASSES)}

@@ -6,7 +6,7 @@ Training, evaluation and prediction all come here, so that a model meets the sam
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from neuronet.bars.bars import Bars, Floats, stamp
 from neuronet.bars.features import make_features
 from neuronet.bars.scaling import Scaler
 from neuronet.bars.split import Split, Starts, split_by_time
-from neuronet.bars.targets import direction_targets, forecast_targets
+from neuronet.bars.targets import direction_targets, forecast_targets, policy_targets
 from neuronet.bars.windows import window_starts
 from neuronet.errors import DataError
 from neuronet.fitting.source import Source
+from neuronet.train import policy
 from neuronet.train.settings import CLASSES, Settings
 
 log = logging.getLogger(__name__)
@@ -30,7 +31,9 @@ class Prepared:
     """Bars from the first one with features on, and all that training needs of them.
 
     values   [bars, features] float32, scaled as fitted on the training part
-    targets  [bars, horizon] log returns, NaN where unknown; or [bars] int32 classes, -1 where unknown
+    targets  [bars, horizon] log returns, NaN where unknown; or [bars] int32 classes, -1 where unknown; for
+             the task policy [bars, 1] log returns from the next open to the one after
+    second   [bars, ...] the net's second input, or None
     features, target  the scalers; target divides by the root mean square of each step ahead, so that 0 stays
              'no change'; None for classes
     """
@@ -42,11 +45,17 @@ class Prepared:
     split: Split
     features: Scaler
     target: Scaler | None
+    second: NDArray[Any] | None = None
 
     def source(self, starts: Starts) -> Source:
         """The windows at ``starts`` with their scaled targets; only the rows that they need."""
         targets = self.targets if self.target is None else self.target.transform(self.targets)
-        return cut(self.values, starts, self.settings.history, targets)
+        if self.settings.task == "policy" and self.target is not None:
+            cost = self.settings.cost / float(self.target.scale[0])
+            after = policy.follows(starts)
+            targets = policy.loss_rows(targets, cost, self.last_bars(starts), after)
+        source = cut(self.values, starts, self.settings.history, targets, second=self.second)
+        return replace(source, runs=self.settings.task == "policy")
 
     def last_bars(self, starts: Starts) -> NDArray[np.int64]:
         """Rows of the last known bar of each window."""
@@ -61,13 +70,13 @@ def prepare(bars: Bars, settings: Settings) -> Prepared:
     bars, names, values = _feature_rows(bars, settings.features)
     targets = make_targets(bars, settings)
     starts = window_starts(
-        bars, history=settings.history, horizon=settings.horizon, max_gap=settings.max_gap_ns
+        bars, history=settings.history, horizon=settings.ahead, max_gap=settings.max_gap_ns
     )
     split = split_by_time(
         starts,
         bars.time,
         history=settings.history,
-        horizon=settings.horizon,
+        horizon=settings.ahead,
         validation=settings.validation,
         test=settings.test,
         test_from=settings.test_from,
@@ -105,14 +114,23 @@ def make_targets(bars: Bars, settings: Settings) -> NDArray[Any]:
     """Targets of the settings' task for every bar."""
     if settings.task == "forecast":
         return forecast_targets(bars, settings.horizon)
+    if settings.task == "policy":
+        return policy_targets(bars)
     return direction_targets(bars, settings.horizon, settings.threshold)
 
 
-def cut(values: NDArray[Any], starts: Starts, history: int, targets: NDArray[Any] | None = None) -> Source:
+def cut(
+    values: NDArray[Any],
+    starts: Starts,
+    history: int,
+    targets: NDArray[Any] | None = None,
+    *,
+    second: NDArray[Any] | None = None,
+) -> Source:
     """A source of the rows that the windows at ``starts`` (ascending) need, without those around them."""
-    first, end = int(starts[0]), int(starts[-1]) + history
-    part = None if targets is None else targets[first:end]
-    return Source.windows(values[first:end], part, starts - first, history)
+    part = slice(int(starts[0]), int(starts[-1]) + history)
+    rest = [None if array is None else array[part] for array in (targets, second)]
+    return Source.windows(values[part], rest[0], starts - part.start, history, second=rest[1])
 
 
 def _feature_rows(bars: Bars, sets: tuple[str, ...]) -> tuple[Bars, tuple[str, ...], Floats]:

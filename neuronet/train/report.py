@@ -13,17 +13,16 @@ def report(evaluations: Sequence[Evaluation]) -> list[str]:
     """Lines for people: the parts, a row for the model and each baseline, the definitions."""
     if not evaluations:
         return []
-    rows, forecast = [], evaluations[0].task == "forecast"
-    for one in evaluations:
-        rows += [_forecast_row(one, name) if forecast else _class_row(one, name) for name in one.scores]
-    header = _FORECAST_HEADER if forecast else _CLASS_HEADER
+    header, row, notes = _TABLES[evaluations[0].task]
+    rows = [row(one, name) for one in evaluations for name in one.scores]
     lines = [f"{one.part:<11} {one.first} to {one.last}, {one.windows:,} windows" for one in evaluations]
     lines += ["", *_aligned([header, *rows]), ""]
-    return lines + (_forecast_notes if forecast else _class_notes)(evaluations[-1])
+    return lines + notes(evaluations[-1])
 
 
 _FORECAST_HEADER = ["part", "forecast", "MAE price", "RMSE bp", "MASE", "sMAPE", "skill", "direction (95 %)"]
 _CLASS_HEADER = ["part", "forecast", "log loss", "accuracy (95 %)", "balanced"]
+_POLICY_HEADER = ["part", "position", "net", "gross", "costs", "turnover", "exposure", "t"]
 
 
 def _forecast_row(one: Evaluation, name: str) -> list[str]:
@@ -44,6 +43,27 @@ def _forecast_row(one: Evaluation, name: str) -> list[str]:
 def _class_row(one: Evaluation, name: str) -> list[str]:
     s = one.scores[name]
     return [one.part, name, f"{s['log_loss']:.4f}", _share(s), f"{s['balanced_accuracy']:.1%}"]
+
+
+def _policy_row(one: Evaluation, name: str) -> list[str]:
+    s = one.scores[name]
+    shares = [f"{s[key]:+.2%}" for key in ("net", "gross", "costs")]
+    return [one.part, name, *shares, f"{s['turnover']:.1f}", f"{s['exposure']:.2f}", _number(s["t"], "+.2f")]
+
+
+def _policy_notes(one: Evaluation) -> list[str]:
+    lines = [
+        "net         sum of log returns from open to open times the position, less costs; gross without them",
+        f"costs       {one.constants['cost']:g} of the price for each change of the position by 1",
+        "turnover    sum of the changes of the position, from flat and back to flat",
+        "exposure    mean of |position|; t: mean net return of a bar over its standard error",
+    ]
+    if one.constants["blend"] == 0.0:
+        return [
+            *lines,
+            "blend       0: the net earns nothing on the validation part: the model stays flat",
+        ]
+    return lines
 
 
 def _forecast_notes(one: Evaluation) -> list[str]:
@@ -99,3 +119,10 @@ def _number(value: float | None, form: str) -> str:
 def _aligned(rows: list[list[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+_TABLES = {
+    "forecast": (_FORECAST_HEADER, _forecast_row, _forecast_notes),
+    "direction": (_CLASS_HEADER, _class_row, _class_notes),
+    "policy": (_POLICY_HEADER, _policy_row, _policy_notes),
+}

@@ -14,7 +14,8 @@ from neuronet.bars.features import FEATURE_SETS
 from neuronet.declared import check_fields
 from neuronet.errors import SpecError
 
-TASKS = ("forecast", "direction")
+TASKS = ("forecast", "direction", "policy")
+MODELS = ("conv", "mamba4cast")
 CLASSES = ("down", "flat", "up")
 _UNITS = {"s": 10**9, "min": 60 * 10**9, "h": 3_600 * 10**9, "d": 86_400 * 10**9}
 
@@ -27,11 +28,13 @@ def _choice(default: Any, text: str) -> Any:
 class Settings:
     """What to learn from the bars, how to split them, and how to train. SpecError names a bad one."""
 
-    task: str = _choice("forecast", "forecast: the next closes; direction: down, flat or up")
+    task: str = _choice("forecast", "forecast: next closes; direction: down, flat, up; policy: a position")
+    model: str = _choice("conv", "conv: a small convolutional net; mamba4cast: sees times, scans the bars")
     features: tuple[str, ...] = _choice(("returns",), "feature sets: returns, time, neuronet9")
     history: int = _choice(120, "bars that the net sees")
     horizon: int = _choice(12, "bars to look ahead")
     threshold: float = _choice(0.0002, "direction: log return from which on it is a move, e.g. the costs")
+    cost: float = _choice(0.0001, "policy: of changing the position by 1, as a share of the price")
     max_gap: str | None = _choice(None, "no window over a longer hole in time, as in 90min, 36h, 4d")
     validation: float = _choice(0.15, "share of the bars, before the test part, that picks the best epoch")
     test: float = _choice(0.15, "share of the bars, at the end, that only the last table uses")
@@ -50,12 +53,14 @@ class Settings:
             object.__setattr__(self, "features", tuple(re.split(r"[,\s]+", self.features.strip())))
         unknown = [name for name in self.features if name not in FEATURE_SETS]
         self._require("task", self.task in TASKS, f"choose {' or '.join(TASKS)}")
+        self._require("model", self.model in MODELS, f"choose {' or '.join(MODELS)}")
         self._require(
             "features", bool(self.features) and not unknown, f"choose from {', '.join(FEATURE_SETS)}"
         )
         for name in ("history", "horizon", "epochs", "patience", "batch"):
             self._require(name, getattr(self, name) >= 1, "choose 1 or more")
         self._require("threshold", self.threshold >= 0.0, "choose 0 or more")
+        self._require("cost", 0.0 <= self.cost < np.inf, "choose 0 or more")
         self._require("lr", 0.0 < self.lr < np.inf, "try 0.001")
         self._require("l2", 0.0 <= self.l2 < np.inf, "choose 0 or more")
         self._require("seed", self.seed >= 0, "choose 0 or more")
@@ -74,12 +79,17 @@ class Settings:
     @property
     def outputs(self) -> int:
         """Values that the net gives for a window."""
-        return self.horizon if self.task == "forecast" else len(CLASSES)
+        return {"forecast": self.horizon, "direction": len(CLASSES), "policy": 1}[self.task]
+
+    @property
+    def ahead(self) -> int:
+        """Bars behind a window that its target needs: a position is held from the next open to one more."""
+        return 2 if self.task == "policy" else self.horizon
 
     @property
     def loss(self) -> str:
         """Huber for forecasts: returns have heavy tails, and single moves would rule a squared error."""
-        return "huber" if self.task == "forecast" else "cross_entropy"
+        return {"forecast": "huber", "direction": "cross_entropy", "policy": "policy"}[self.task]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data; ``from_dict`` gives an equal object."""

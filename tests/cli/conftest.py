@@ -20,6 +20,8 @@ import neuronet
 from neuronet.bars.bars import PRICES
 from neuronet.bars.synthetic import random_walk, write_mt5
 from neuronet.cli import main
+from neuronet.device.numpy import NumpyDevice
+from neuronet.models.mamba4cast import Mamba4Cast
 
 ROOT = Path(neuronet.__file__).parents[1]
 Run = Callable[..., click.testing.Result]
@@ -72,9 +74,31 @@ def bars_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def _trained(path: Path, bars_file: Path, *options: str) -> Path:
+    result = click.testing.CliRunner().invoke(
+        main, ["train", str(bars_file), "-o", str(path), *SMALL, *options]
+    )
+    assert result.exit_code == 0, result.output
+    return path
+
+
 @pytest.fixture(scope="session")
 def model_file(tmp_path_factory: pytest.TempPathFactory, bars_file: Path) -> Path:
-    path = tmp_path_factory.mktemp("model") / "model.h5"
-    result = click.testing.CliRunner().invoke(main, ["train", str(bars_file), "-o", str(path), *SMALL])
-    assert result.exit_code == 0, result.output
+    return _trained(tmp_path_factory.mktemp("model") / "model.h5", bars_file)
+
+
+@pytest.fixture(scope="session")
+def timed_model_file(tmp_path_factory: pytest.TempPathFactory, bars_file: Path) -> Path:
+    """A model of ``train --model mamba4cast``, which sees the times of the bars."""
+    path = tmp_path_factory.mktemp("timed") / "model.h5"
+    return _trained(path, bars_file, "--model", "mamba4cast")
+
+
+@pytest.fixture(scope="session")
+def forecaster_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small Mamba4Cast with random weights: for 5 steps ahead, quantiles 0.1 to 0.9."""
+    path = tmp_path_factory.mktemp("forecaster") / "weights.h5"
+    sizes = {"context": 64, "horizon": 5, "width": 8, "depth": 1, "heads": 1, "state_size": 2}
+    model = Mamba4Cast(**sizes, levels=(0.1, 0.5, 0.9), periods=(3_600, 86_400))  # type: ignore[arg-type]
+    model.build(NumpyDevice(), batch=4, seed=1).save(path)
     return path

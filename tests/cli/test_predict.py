@@ -39,9 +39,11 @@ def test_printed_and_json(model_file: Path, bars_file: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("device", [d.label for d in working_devices() if d.kind != "accelerator"])
+@pytest.mark.parametrize("kind", ["model_file", "timed_model_file"])
 def test_a_file_cut_later_gives_the_same_earlier_rows(
-    model_file: Path, bars_file: Path, tmp_path: Path, device: str
+    request: pytest.FixtureRequest, bars_file: Path, tmp_path: Path, kind: str, device: str
 ) -> None:
+    model_file = request.getfixturevalue(kind)
     name = "numpy" if device.startswith("NumPy") else device
     lines = bars_file.read_bytes().splitlines(keepends=True)
     whole = run(model_file, bars_file, "--device", name)
@@ -62,6 +64,19 @@ def test_devices_agree(model_file: Path, bars_file: Path) -> None:
     for name, found in rows.items():
         for got, want in zip(found, rows["numpy"], strict=True):
             assert got == pytest.approx(want, rel=1e-6), name
+
+
+def test_the_time_of_the_bars_reaches_a_model_that_sees_times(
+    model_file: Path, timed_model_file: Path, bars_file: Path
+) -> None:
+    """The same prices five hours later: other predictions, but not from a model that sees no times."""
+    hours = ("--utc-offset", 0), ("--utc-offset", -5)
+    for model, differs in ((model_file, False), (timed_model_file, True)):
+        made = [run(model, bars_file, *option, "--device", "numpy") for option in hours]
+        assert [one.exit_code for one in made] == [0, 0], made[1].output
+        rows = [[line.split(",")[1:] for line in one.stdout.splitlines()[1:]] for one in made]
+        assert [row[0] for row in rows[0]] == [row[0] for row in rows[1]]  # the closes
+        assert (rows[0] != rows[1]) == differs
 
 
 def test_closed_only(model_file: Path, bars_file: Path) -> None:

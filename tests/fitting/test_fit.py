@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -158,10 +159,23 @@ def test_a_second_input_is_cut_like_the_rows(device: Device) -> None:
     expected = net.predict(x, np.stack([phases[s : s + 4] for s in STARTS]))
     source = Source.windows(ROWS, None, STARTS, 4, second=phases)
     np.testing.assert_array_equal(predict_source(net, source), expected)
-    with pytest.raises(nn.ShapeError, match="150 rows, and 149 of second input"):
-        Source.windows(ROWS, None, STARTS, 4, second=phases[1:])
+    with pytest.raises(nn.ShapeError, match="samples use 143 rows, second input has 142"):
+        Source.windows(ROWS, None, STARTS, 4, second=phases[:142])
     with pytest.raises(nn.ShapeError, match=r"have shape \(4, 2\) a sample, the net takes \(4, 1\)"):
         predict_source(net, Source.windows(ROWS, None, STARTS, 4, second=np.ones((150, 2))))
+
+
+@pytest.mark.parametrize("count", [5, 16, 37, 48])
+def test_runs_are_shuffled_whole(count: int) -> None:
+    source = Source.windows(ROWS, TARGETS, STARTS[:count], 4)
+    orders = [replace(source, runs=True).order(np.random.default_rng(i), 16) for i in range(20)]
+    for order in orders:
+        np.testing.assert_array_equal(np.sort(order), np.arange(count))
+        for batch in np.split(order, range(16, count, 16)):
+            assert set(np.diff(batch) % count) <= {1}, "in the order of time, the end going on with the start"
+    assert len({tuple(order) for order in orders}) > 1 or count == 1
+    plain = source.order(np.random.default_rng(0), 16)
+    assert set(np.diff(plain) % count) != {1}
 
 
 def test_stop_is_asked_after_every_epoch_too(device: Device) -> None:

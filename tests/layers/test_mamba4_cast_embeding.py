@@ -24,9 +24,9 @@ def make_net(device: Device, window_out: int = 11, batch: int = 6) -> CNet:
 
 
 @pytest.mark.parametrize("window_out", [8, 11, 17])
-@pytest.mark.parametrize("rows", [6, 5])
-def test_gradients(window_out: int, rows: int) -> None:
-    layers = [CMamba4CastEmbeding(window=3, window_out=window_out, periods=DAY_WEEK)]
+@pytest.mark.parametrize(("rows", "unit_norm"), [(6, False), (5, False), (5, True)])
+def test_gradients(window_out: int, rows: int, unit_norm: bool) -> None:
+    layers = [CMamba4CastEmbeding(window=3, window_out=window_out, periods=DAY_WEEK, unit_norm=unit_norm)]
     gradcheck(layers, (4, 3), second_shape=(4, 2), batch=6, rows=rows)
 
 
@@ -138,3 +138,15 @@ def test_another_width_is_refused(exact: NumpyDevice) -> None:
     layer = CMamba4CastEmbeding(window=3, window_out=16, periods=DAY_WEEK)
     with pytest.raises(ShapeError, match=r"input \[4, 2\] is not \[units, window=3\]"):
         CNet(input_shape=(4, 2), layers=[layer], second_shape=(4, 2)).build(exact)
+
+
+def test_with_unit_norm_weights_fit_any_number_of_units(device: Device) -> None:
+    def make(units: int) -> CNet:
+        layers = [CMamba4CastEmbeding(window=3, window_out=11, periods=DAY_WEEK, unit_norm=True)]
+        return CNet(input_shape=(units, 3), second_shape=(units, 2), layers=layers, batch=2).build(device)
+
+    long, short, rng = make(7), make(2), np.random.default_rng(0)
+    short.set_arrays(long.arrays())
+    x, phases = rng.standard_normal((2, 7, 3)), rng.random((2, 7, 2))
+    found = short.predict(x[:, 3:5], phases[:, 3:5])
+    np.testing.assert_allclose(found, long.predict(x, phases)[:, 3:5], rtol=1e-6, atol=1e-6)

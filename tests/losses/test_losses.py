@@ -77,3 +77,33 @@ def test_names_and_specs() -> None:
         nn.Quantile().target_shape((4,))
     assert nn.Quantile().target_shape((12,)) == (4,)
     assert nn.Quantile().target_shape((12, 3)) == (12,)
+
+
+def test_policy_by_hand() -> None:
+    """Positions 0.5, -0.5, 0.5: the change into row 1 costs 0.2, into row 2 nothing: a gap."""
+    y = np.arctanh([0.5, -0.5, 0.5])
+    target = [[1.0, 0.1, 1.0], [2.0, 0.2, 1.0], [-4.0, 0.4, 0.0]]
+    value, gradient = value_and_gradient(nn.Policy(), y[:, None].tolist(), target)
+    assert value == pytest.approx((0.2 * 1.0 - (0.5 * 1 - 0.5 * 2 - 0.5 * 4)) / 3)
+    dp = np.array([-1.0 + 0.2, -2.0 - 0.2, 4.0])
+    np.testing.assert_allclose(gradient[:, 0], dp * 0.75 / 3)
+
+
+def test_policy_gradient_by_differences() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal((9, 1))
+    target = np.stack([rng.standard_normal(9), rng.random(9), rng.random(9) < 0.7], axis=1).tolist()
+    _, gradient = value_and_gradient(nn.Policy(), y.tolist(), target)
+    for i in range(9):
+        sides = []
+        for h in (1e-6, -1e-6):
+            moved = y.copy()
+            moved[i] += h
+            sides.append(value_and_gradient(nn.Policy(), moved.tolist(), target)[0])
+        assert gradient[i, 0] == pytest.approx((sides[0] - sides[1]) / 2e-6, abs=1e-8)
+
+
+def test_policy_needs_one_output() -> None:
+    layers = [nn.CNeuronDenseOCL(neurons=2)]
+    with pytest.raises(nn.SpecError, match=r"output \[2\] is not one value"):
+        nn.CNet(input_shape=(3,), layers=layers, loss="policy").build(nn.NumpyDevice())

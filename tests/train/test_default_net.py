@@ -1,7 +1,8 @@
-"""The default net fits every history and task, and stays small."""
+"""The nets that --model names fit every history and task, and stay small."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from neuronet.device.numpy import NumpyDevice
@@ -26,3 +27,53 @@ def test_settings_reach_the_optimiser_and_the_loss() -> None:
         2.0,
     )
     assert (spec["batch"], spec["loss"]["class"]) == (9, "CrossEntropy")
+
+
+@pytest.mark.parametrize("history", [1, 2, 3, 7, 64, 65])
+@pytest.mark.parametrize("task", ["forecast", "direction"])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_mamba4cast_trains_on_any_history_and_batch(history: int, task: str, batch: int) -> None:
+    settings = Settings(history=history, task=task, horizon=7, batch=batch, model="mamba4cast")
+    net = default_net(settings, 5).build(NumpyDevice(), seed=0)
+    assert net.input_shape == (history, 5)
+    assert net.second_shape is not None
+    assert net.second_shape[0] == history
+    assert net.output_shape == (settings.outputs,)
+    rng = np.random.default_rng(0)
+    net.feedForward(rng.standard_normal((batch, history, 5)), rng.random((batch, *net.second_shape)))
+    target = rng.integers(0, 3, (batch, 1)) if task == "direction" else rng.standard_normal((batch, 7))
+    before = net.pool.values.read()
+    assert np.isfinite(net.backProp(target.reshape(batch, *net.target_shape)))
+    after = net.pool.values.read()
+    assert np.isfinite(after).all()
+    assert not np.array_equal(before, after)
+
+
+def test_mamba4cast_takes_the_settings_of_every_net() -> None:
+    settings = Settings(lr=0.5, l2=0.25, clip_norm=2.0, batch=9, task="direction", model="mamba4cast")
+    spec, conv = (
+        default_net(settings, 5).spec(),
+        default_net(Settings.from_dict(settings.to_dict() | {"model": "conv"}), 5).spec(),
+    )
+    assert {k: spec[k] for k in ("batch", "loss", "optimizer")} == {
+        k: conv[k] for k in ("batch", "loss", "optimizer")
+    }
+    assert conv["second_shape"] is None
+    assert spec["layers"][0]["class"] == "CMamba4CastEmbeding"
+
+
+def test_its_answer_comes_from_the_last_bar_that_has_seen_all() -> None:
+    """Every bar and its time reaches every output."""
+    net = default_net(Settings(history=20, horizon=3, batch=41, model="mamba4cast"), 2).build(
+        NumpyDevice(np.float64), seed=1
+    )
+    assert net.second_shape is not None
+    rng = np.random.default_rng(1)
+    x, phases = (
+        np.repeat(rng.random((1, *shape)), 41, axis=0) for shape in (net.input_shape, net.second_shape)
+    )
+    for bar in range(20):
+        x[1 + bar, bar] += 1.0
+        phases[21 + bar, bar] += 0.25
+    found = net.predict(x, phases)
+    assert np.all(np.abs(found[1:] - found[0]) > 1e-9)

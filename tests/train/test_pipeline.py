@@ -53,6 +53,29 @@ def test_two_and_two_epochs_are_four(bars: Bars, small: Small, tmp_path: Path) -
     assert read_model(whole).bars["scores"] == read_model(parts).bars["scores"]
 
 
+def test_a_net_that_sees_times_resumes_to_the_same_bits(bars: Bars, small: Small, tmp_path: Path) -> None:
+    """--model mamba4cast: its second input is made again, and its net is the file's."""
+    whole, parts = tmp_path / "whole.h5", tmp_path / "parts.h5"
+    timed = {"model": "mamba4cast", "batch": 60}
+    first = train(bars, whole, small(epochs=3, **timed), device=NumpyDevice())
+    assert first.evaluations[1].scores["model"]["skill"] > 0.3
+    train(bars, parts, small(epochs=1, **timed), device=NumpyDevice())
+    train(bars, parts, small(epochs=3, **timed), device=NumpyDevice(), resume=True)
+    assert arrays(whole) == arrays(parts)
+    assert read_model(whole).bars["scores"] == read_model(parts).bars["scores"]
+    with pytest.raises(SpecError, match=r"model was mamba4cast, is conv.*the net is another"):
+        train(bars, parts, small(epochs=4, batch=60), device=NumpyDevice(), resume=True)
+
+
+def test_a_net_of_ones_own_may_see_times(bars: Bars, small: Small, tmp_path: Path) -> None:
+    encoder = {"class": "CNeuronTSPositionEncoder", "periods": [86_400], "freqs": 2}
+    dense = {"class": "CNeuronDenseOCL", "neurons": 4}
+    net = {"layers": [encoder, dense]}
+    result = train(bars, tmp_path / "m.h5", small(), net=net, device=NumpyDevice())
+    assert result.net.second_shape == (24, 1)
+    assert result.evaluations[1].scores["model"]["skill"] > 0.1
+
+
 def test_resuming_goes_on_from_the_last_weights_not_the_best(
     bars: Bars, small: Small, tmp_path: Path
 ) -> None:
