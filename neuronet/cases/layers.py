@@ -115,7 +115,12 @@ EXAMPLES = [
         CNeuronDenseOCL(neurons=2),
         shape=(2, 8),
     ),
-    _example(CNeuronConvOCL(window=3, step=3, window_out=2), CNeuronLastUnitsOCL(units_count=2), shape=(4, 3)),
+    _example(
+        CNeuronConvOCL(window=3, step=3, window_out=2),
+        CNeuronLastUnitsOCL(units_count=2),
+        shape=(4, 3),
+        shown=1,
+    ),
     _example(CNeuronMambaOCL(window_key=6, heads=2, state_size=3), shape=(5, 4)),
     _example(
         CNeuronMambaBlockOCL(window_key=4, heads=2, state_size=2), CNeuronDenseOCL(neurons=2), shape=(4, 3)

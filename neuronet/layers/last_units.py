@@ -14,7 +14,7 @@ from neuronet.ops import concatenate
 
 @layer
 class CNeuronLastUnitsOCL(CNeuronBaseOCL):
-    """[batch, units, ...] -> [batch, units_count, ...]: the last ``units_count`` units, the newest of a series.
+    """[batch, units, ...] -> [batch, units_count, ...]: the last units, the newest of a series.
 
     Behind a layer that sees no later unit, such as CNeuronMambaOCL, the last one has seen all. The units left
     out get a gradient of 0.
