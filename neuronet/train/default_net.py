@@ -6,6 +6,7 @@ from neuronet.activations import Activation
 from neuronet.layers.base import CNeuronBaseOCL
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
+from neuronet.layers.last_units import CNeuronLastUnitsOCL
 from neuronet.models import mamba4cast_layers
 from neuronet.net import CNet
 from neuronet.optim.adam import Adam
@@ -38,15 +39,18 @@ def _conv(settings: Settings, n_features: int) -> Net:
     of three sources, so a small and fast one does. What matters more: the huber loss is worth 1.0 points
     over mse, the feature sets 'time' and 'neuronet9' add nothing to 'returns', and blend.py keeps noise out.
     """
-    layers: list[CNeuronBaseOCL] = []
-    units, width = settings.history, n_features
-    for bars in (4, 5):
-        bars = min(bars, units)
-        layers.append(
-            CNeuronConvOCL(window=bars * width, step=bars * width, window_out=8, activation=Activation.GELU)
-        )
-        units, width = units // bars, 8
+    bars = min(4, settings.history)
+    blocks = min(5, settings.history // bars)
+    used = settings.history // (bars * blocks) * bars * blocks
+    layers: list[CNeuronBaseOCL] = [_window(bars, n_features), _window(blocks, 8)]
+    if used < settings.history:  # the oldest bars fit into no window
+        layers.insert(0, CNeuronLastUnitsOCL(units_count=used))
     return [*layers, CNeuronDenseOCL(neurons=settings.outputs)], None
+
+
+def _window(units: int, width: int) -> CNeuronConvOCL:
+    window = units * width
+    return CNeuronConvOCL(window=window, step=window, window_out=8, activation=Activation.GELU)
 
 
 def _mamba4cast(settings: Settings, n_features: int) -> Net:

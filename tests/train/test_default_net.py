@@ -77,3 +77,13 @@ def test_its_answer_comes_from_the_last_bar_that_has_seen_all() -> None:
         phases[21 + bar, bar] += 0.25
     found = net.predict(x, phases)
     assert np.all(np.abs(found[1:] - found[0]) > 1e-9)
+
+
+@pytest.mark.parametrize("history", [1, 3, 4, 7, 19, 20, 21, 24, 39, 120, 133])
+def test_the_newest_bar_is_always_seen(history: int) -> None:
+    """Windows that do not divide the history leave out the oldest bars: 24 bars were read as the first 20."""
+    net = default_net(Settings(history=history, batch=2), 5).build(NumpyDevice(), seed=0)
+    x = np.zeros((2, history, 5))
+    x[1, -1] = 1.0
+    outputs = net.predict(x)
+    assert np.abs(outputs[1] - outputs[0]).max() > 1e-6

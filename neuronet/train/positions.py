@@ -1,0 +1,76 @@
+"""From a model file to positions that a backtest trades, and from which bar on that is honest."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.bars.bars import Bars, stamp
+from neuronet.device.base import Device
+from neuronet.errors import DataError, SpecError
+from neuronet.storage.hdf5 import read_model
+from neuronet.train.contract import Contract
+from neuronet.train.predict import predict
+from neuronet.train.settings import is_date
+
+log = logging.getLogger(__name__)
+
+
+def positions_of(model: str | Path, bars: Bars, device: Device | None = None) -> NDArray[np.float64]:
+    """Return the position [bars] in [-1, 1] that a model decides at each close; NaN before its first window.
+
+    policy     what the net says
+    direction  P(up) - P(down)
+    forecast   the sign of (forecast of the last step ahead - close): 1, -1, or 0 for 'no change'
+    """
+    found = predict(model, bars, device=device)
+    columns = found.columns
+    if "position" in columns:
+        said = np.asarray(columns["position"], np.float64)
+    elif "p_up" in columns:
+        said = np.asarray(columns["p_up"], np.float64) - np.asarray(columns["p_down"], np.float64)
+    else:
+        last = max(columns, key=lambda name: int(name.removeprefix("forecast_")))
+        said = np.sign(np.asarray(columns[last], np.float64) - found.close)
+    positions = np.full(len(bars), np.nan)
+    positions[np.searchsorted(bars.time, found.time)] = said
+    return positions
+
+
+def unseen_from(model: str | Path, since: str | None = None) -> int:
+    """Return the time in ns from which on a model's decisions are traded: training saw no bar after it.
+
+    since  date from which on instead, with a warning if training or validation used bars after it
+    """
+    begins = Contract.from_dict(read_model(model).bars, str(model)).test_begins
+    if since is None:
+        return begins
+    wanted = date_ns(since)
+    if wanted < begins:
+        log.warning(
+            "training and validation used bars up to %s: what is earned before that is not honest",
+            stamp(begins),
+        )
+    return wanted
+
+
+def date_ns(since: str) -> int:
+    """A date such as 2024-01-31, with or without a time, in ns. SpecError when it is none."""
+    if not is_date(since):
+        raise SpecError(f"{since!r} is no date", where="--from", fix="write it 2024-01-31")
+    return int(np.datetime64(since, "ns").astype(np.int64))
+
+
+def row_from(bars: Bars, begins: int) -> int:
+    """The row of the first bar at ``begins`` (ns) or later. DataError when there is none."""
+    row = int(np.searchsorted(bars.time, begins))
+    if row == len(bars):
+        raise DataError(
+            f"no bar is of {stamp(begins)} or later; the bars end at {stamp(bars.time[-1])}",
+            where=bars.symbol or "bars",
+            fix="give newer bars, or --from DATE (a model has seen the bars before its test part)",
+        )
+    return row
