@@ -14,6 +14,7 @@ from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import print_json
 from neuronet.device.find import find_device
 from neuronet.models.mamba4cast import Mamba4Cast
+from neuronet.series.frequency import Frequency
 from neuronet.series.table import read_series
 from neuronet.storage.atomic import replace_file
 from neuronet.storage.hdf5 import write_test
@@ -35,6 +36,11 @@ def _levels(_ctx: click.Context, _option: click.Parameter, text: str) -> tuple[f
 )
 @click.option("--column", metavar="NAME", help="Only this column, or series of a .tsf file. Default: all.")
 @click.option(
+    "--frequency",
+    metavar="TEXT",
+    help="Step of the series, as in hourly, '10 min', '1 month'. Default: found from its times.",
+)
+@click.option(
     "--quantiles",
     default="0.1,0.9",
     callback=_levels,
@@ -52,6 +58,7 @@ def command(
     horizon: int | None,
     output: Path | None,
     column: str | None,
+    frequency: str | None,
     quantiles: tuple[float, ...],
     plot: Path | None,
     device: str | None,
@@ -72,7 +79,8 @@ def command(
     if plot is not None:
         forecast_plot.require_matplotlib(plot)
     chosen = {name: value for name, value in options.items() if name in NAMES and value is not None}
-    series = read_series(model_and_series[-1], column, **chosen)
+    step = None if frequency is None else Frequency.parse(frequency)
+    series = read_series(model_and_series[-1], column, frequency=step, **chosen)
     opened = find_device(device)
     model = (
         Mamba4Cast.load(model_and_series[0], opened)

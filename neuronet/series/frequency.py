@@ -96,7 +96,7 @@ class Frequency:
             raise DataError(
                 f"{len(times)} time stamp{'s' if len(times) != 1 else ''}: no frequency can be seen",
                 where="Frequency",
-                fix="give at least two, or name the frequency",
+                fix="give at least two, or name the step with --frequency",
             )
         if np.any(steps <= 0):
             at = int(np.argmax(steps <= 0)) + 1
@@ -120,7 +120,7 @@ class Frequency:
             f"no common step between {len(times)} time stamps: the shortest are {shown}; "
             f"{share:.0%} are {step / SECOND:g} s",
             where="Frequency",
-            fix="name the frequency, or bring the series to regular steps of whole seconds",
+            fix="name the step with --frequency, or bring the series to regular steps of whole seconds",
         )
 
     @property

@@ -221,6 +221,6 @@ def _no_times(names: Sequence[str], data: Rows, where: str) -> DataError:
     return DataError(
         f"no column holds times; {_seen(names, data)}",
         where=where,
-        fix="give a column of times such as 2024-01-31 13:00 in each line; for another notation say "
-        "date_format='%d.%m.%Y'",
+        fix="give a column of times such as 2024-01-31 13:00 in each line; for another notation give "
+        "--date-format, as in '%d.%m.%Y'",
     )
