@@ -23,7 +23,20 @@ VARIANTS = ("CPU", "GPU")  # suffixes of forms of one kernel; the plain one has 
 # Each package or module may import only those to its left, and itself.
 ORDER = [
     *("errors", "activations", "declared", "reference", "device", "ops", "layers", "optim", "losses"),
-    *("storage", "net", "testing", "fitting", "bars", "series", "prior", "models", "train", "cases", "cli"),
+    *(
+        "storage",
+        "net",
+        "testing",
+        "fitting",
+        "bars",
+        "series",
+        "prior",
+        "market",
+        "models",
+        "train",
+        "cases",
+        "cli",
+    ),
 ]
 
 

@@ -26,6 +26,7 @@ COMMANDS = {  # here, so that --help need not import them
     "train": "Train a model on a file of bars.",
     "evaluate": "Score a model on bars, beside the baselines.",
     "predict": "Write a model's predictions for every bar.",
+    "backtest": "Trade what a model says, with costs.",
     "pretrain": "Train a forecaster on synthetic series.",
     "forecast": "Forecast any series with such a model.",
     "info": "Show what a model file holds.",

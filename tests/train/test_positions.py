@@ -1,0 +1,73 @@
+"""Positions of models: what each task says, no look-ahead, and only bars that training never saw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neuronet.bars.bars import Bars
+from neuronet.device.numpy import NumpyDevice
+from neuronet.errors import DataError, SpecError
+from neuronet.storage.hdf5 import read_model
+from neuronet.train import positions
+from neuronet.train.contract import Contract
+from neuronet.train.pipeline import TrainResult
+from neuronet.train.positions import positions_of, row_from, unseen_from
+from neuronet.train.predict import Predictions, predict
+
+Trained = tuple[Path, TrainResult]
+
+
+def test_a_forecast_is_followed_by_its_sign(trained: Trained, bars: Bars) -> None:
+    found = positions_of(trained[0], bars, NumpyDevice())
+    said = predict(trained[0], bars, device=NumpyDevice())
+    assert found.shape == (900,)
+    assert np.isnan(found[:24]).all()  # a bar of warm-up, and 23 before the first window is whole
+    np.testing.assert_array_equal(found[24:], np.sign(said.columns["forecast_4"] - said.close))
+    assert {-1.0, 1.0} <= set(found[24:])
+
+
+def test_a_direction_is_held_by_its_probabilities(trained_direction: Trained, bars: Bars) -> None:
+    found = positions_of(trained_direction[0], bars, NumpyDevice())
+    said = predict(trained_direction[0], bars, device=NumpyDevice()).columns
+    np.testing.assert_array_equal(found[24:], said["p_up"] - said["p_down"])
+    assert np.nanmax(np.abs(found)) <= 1.0
+
+
+def test_a_policy_says_the_position_itself(bars: Bars, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.array([5, 7])
+    said = Predictions(bars.time[rows], bars.close[rows], {"position": np.array([0.25, -1.0])})
+    monkeypatch.setattr(positions, "predict", lambda *_, **__: said)
+    found = positions_of("model.h5", bars)
+    assert np.flatnonzero(~np.isnan(found)).tolist() == [5, 7]
+    assert found[rows].tolist() == [0.25, -1.0]
+
+
+@pytest.mark.parametrize("end", [40, 500, 899])
+def test_cutting_the_bars_changes_no_earlier_position(trained: Trained, bars: Bars, end: int) -> None:
+    whole = positions_of(trained[0], bars, NumpyDevice())
+    np.testing.assert_array_equal(positions_of(trained[0], bars[:end], NumpyDevice()), whole[:end])
+
+
+def test_bars_of_training_are_traded_only_when_asked(
+    trained: Trained, bars: Bars, caplog: pytest.LogCaptureFixture
+) -> None:
+    begins = Contract.from_dict(read_model(trained[0]).bars).test_begins
+    assert unseen_from(trained[0]) == begins
+    row = row_from(bars, begins)
+    assert bars.time[row] == begins
+    assert 700 < row < 800  # the last 15 %, less what the embargo takes
+    assert unseen_from(trained[0], "2050-01-01 12:00") > begins
+    assert not caplog.records
+    assert unseen_from(trained[0], "2023-01-10") == int(np.datetime64("2023-01-10", "ns").astype(np.int64))
+    assert "what is earned before that is not honest" in caplog.text
+
+
+def test_no_bar_left_and_no_date(trained: Trained, bars: Bars) -> None:
+    with pytest.raises(DataError, match=r"no bar is of 2050-01-01.* or later; the bars end at"):
+        row_from(replace(bars, symbol="X"), unseen_from(trained[0], "2050-01-01"))
+    with pytest.raises(SpecError, match="--from: 'soon' is no date"):
+        unseen_from(trained[0], "soon")
