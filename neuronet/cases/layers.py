@@ -11,6 +11,8 @@ from neuronet.layers import (
     CNeuronConcatenate,
     CNeuronConvOCL,
     CNeuronDenseOCL,
+    CNeuronDOTOCL,
+    CNeuronDownsampleOCL,
     CNeuronDropoutOCL,
     CNeuronLastUnitsOCL,
     CNeuronLayerNormOCL,
@@ -22,10 +24,14 @@ from neuronet.layers import (
     CNeuronProofOCL,
     CNeuronRevINDenormOCL,
     CNeuronRevINOCL,
+    CNeuronSAA,
+    CNeuronSAE,
     CNeuronSoftMaxOCL,
     CNeuronSSMOCL,
+    CNeuronTAE,
     CNeuronTransposeOCL,
     CNeuronTSPositionEncoder,
+    CNeuronXCiTOCL,
     CResidualConv,
 )
 from neuronet.layers.base import CNeuronBaseOCL, layer_from_spec
@@ -125,5 +131,27 @@ EXAMPLES = [
     _example(
         CNeuronMambaBlockOCL(window_key=4, heads=2, state_size=2), CNeuronDenseOCL(neurons=2), shape=(4, 3)
     ),
+    _example(
+        CNeuronDOTOCL(window=4, dimension=2, heads=3, causal=True, per_position=True),
+        CNeuronDOTOCL(window=3, dimension=3, heads=1, radius=2, post_norm=True),
+        shape=(5, 4),
+    ),
     _example(CNeuronSSMOCL(window_key=3), CNeuronDenseOCL(neurons=2), shape=(4, 2)),
+    _example(CNeuronXCiTOCL(heads=2, dimension=3), CNeuronDenseOCL(neurons=2), shape=(5, 4)),
+    _example(CNeuronXCiTOCL(heads=3, dimension=2, lpi_window=2, causal=True, post_norm=True), shape=(6, 3)),
+    _example(CNeuronDownsampleOCL(window_out=3), CNeuronDownsampleOCL(window_out=2), shape=(7, 2)),
+    _example(
+        CNeuronConvOCL(window=2, step=2, window_out=3),
+        CNeuronSAA(heads=2, dimension=2),
+        CNeuronDenseOCL(neurons=2),
+        shape=(5, 2),
+        second=(3, 2),
+        shown=1,
+    ),
+    _example(
+        CNeuronSAE(units=7, windows=(2, 1, 3), window_out=4, heads=1, dimension=2),
+        CNeuronDenseOCL(neurons=2),
+        shape=(24,),
+    ),
+    _example(CNeuronTAE(window_out=4, heads=2, dimension=2, layers=1), shape=(4, 3)),
 ]

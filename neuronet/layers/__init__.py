@@ -4,6 +4,8 @@ from neuronet.layers.batch_norm import CNeuronBatchNormOCL
 from neuronet.layers.concatenate import CNeuronConcatenate
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
+from neuronet.layers.dot import CNeuronDOTOCL
+from neuronet.layers.downsample import CNeuronDownsampleOCL
 from neuronet.layers.dropout import CNeuronDropoutOCL
 from neuronet.layers.last_units import CNeuronLastUnitsOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
@@ -17,17 +19,23 @@ from neuronet.layers.proof import CNeuronProofOCL
 from neuronet.layers.residual_conv import CResidualConv
 from neuronet.layers.rev_in import CNeuronRevINOCL
 from neuronet.layers.rev_in_denorm import CNeuronRevINDenormOCL
+from neuronet.layers.saa import CNeuronSAA
+from neuronet.layers.sae import CNeuronSAE
 from neuronet.layers.soft_max import CNeuronSoftMaxOCL
 from neuronet.layers.ssm import CNeuronSSMOCL
+from neuronet.layers.tae import CNeuronTAE
 from neuronet.layers.transpose import CNeuronTransposeOCL
 from neuronet.layers.ts_position_encoder import CNeuronTSPositionEncoder
+from neuronet.layers.x_ci_t import CNeuronXCiTOCL
 
 __all__ = [
     "CMamba4CastEmbeding",
     "CNeuronBatchNormOCL",
     "CNeuronConcatenate",
     "CNeuronConvOCL",
+    "CNeuronDOTOCL",
     "CNeuronDenseOCL",
+    "CNeuronDownsampleOCL",
     "CNeuronDropoutOCL",
     "CNeuronLastUnitsOCL",
     "CNeuronLayerNormOCL",
@@ -39,9 +47,13 @@ __all__ = [
     "CNeuronProofOCL",
     "CNeuronRevINDenormOCL",
     "CNeuronRevINOCL",
+    "CNeuronSAA",
+    "CNeuronSAE",
     "CNeuronSSMOCL",
     "CNeuronSoftMaxOCL",
+    "CNeuronTAE",
     "CNeuronTSPositionEncoder",
     "CNeuronTransposeOCL",
+    "CNeuronXCiTOCL",
     "CResidualConv",
 ]

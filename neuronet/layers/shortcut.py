@@ -1,0 +1,107 @@
+"""CNeuronShortcut: layers beside a shortcut, with a layer norm in front of them or behind the sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from neuronet.device.array import DeviceArray, Shape
+from neuronet.errors import ShapeError
+from neuronet.layers.base import CNeuronBaseOCL
+from neuronet.layers.layer_norm import CNeuronLayerNormOCL
+from neuronet.layers.port import CNeuronPort
+from neuronet.ops import elementwise
+
+
+class CNeuronShortcut(CNeuronBaseOCL):
+    """x + branch(norm(x)), or norm(x + branch(x)) with ``post_norm``. A part of composites.
+
+    input, output  [batch, ..., window], the same shape
+
+    ``branch`` has (name, layer) pairs; names are those of the parameters in files.
+    """
+
+    def __init__(self, branch: Sequence[tuple[str, CNeuronBaseOCL]], *, post_norm: bool = False) -> None:
+        self.branch, self.post_norm = list(branch), post_norm
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        return input_shape
+
+    def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
+        self.norm = self.inner("norm", CNeuronLayerNormOCL(), input_shape)
+        shape = input_shape
+        for name, made in self.branch:
+            self.inner(name, made, shape)
+            shape = made.output.shape[1:]
+        if shape != input_shape:
+            raise ShapeError(
+                f"a branch gives {list(shape)} beside a shortcut of {list(input_shape)}", where=self.where
+            )
+        self.layers = [made for _, made in self.branch]
+        self.port = self.inner("port", CNeuronPort(), input_shape)
+        if self.post_norm:
+            self.sum = self.inner("sum", CNeuronPort(), input_shape)
+            self.sum.batch_array("output", input_shape)
+            self.norm.SetOutput(self.output)
+        self.SetGradient(self.gradient)
+
+    def SetOutput(self, array: DeviceArray) -> None:
+        super().SetOutput(array)
+        if self.post_norm:
+            self.norm.SetOutput(array)
+
+    def SetGradient(self, array: DeviceArray) -> None:
+        super().SetGradient(array)
+        if self.post_norm:
+            self.norm.SetGradient(array)
+        self.layers[-1].SetGradient(self.sum.gradient if self.post_norm else array)
+
+    def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
+        self._run(prev, streaming=False)
+
+    def stream(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
+        """``feedForward`` for units that follow those of the last call, where layers of the branch can."""
+        self._run(prev, streaming=True)
+
+    def _run(self, prev: CNeuronBaseOCL, *, streaming: bool) -> None:
+        if not self.post_norm:
+            self.norm.feedForward(prev)
+        for before, made in self._pairs(prev):
+            if streaming and hasattr(made, "stream"):
+                made.stream(before)
+            else:
+                made.feedForward(before)
+        target = self.sum.output if self.post_norm else self.output
+        elementwise.add(prev.output, self.layers[-1].output, target)
+        if self.post_norm:
+            self.norm.feedForward(self.sum)
+
+    def Clear(self) -> None:
+        """Forget what ``stream`` has seen."""
+        for made in self.layers:
+            if hasattr(made, "Clear"):
+                made.Clear()
+
+    def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
+        if self.post_norm:
+            self.norm.calcInputGradients(self.sum)
+        self.port.output = prev.output
+        first = self.port if prev.needs_gradient else prev
+        for before, made in reversed(self._pairs(first)):
+            made.calcInputGradients(before)
+        if not self.post_norm and prev.needs_gradient:
+            self.norm.calcInputGradients(self.port)
+        if prev.needs_gradient:
+            straight = self.sum.gradient if self.post_norm else self.gradient
+            elementwise.add(self.port.gradient, straight, prev.gradient)
+
+    def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
+        for before, made in self._pairs(prev):
+            made.calcWeightGradients(before)
+        self.norm.calcWeightGradients(self.sum if self.post_norm else prev)
+
+    def _pairs(self, prev: CNeuronBaseOCL) -> list[tuple[CNeuronBaseOCL, CNeuronBaseOCL]]:
+        """(previous layer, layer) of the branch in the order of the forward pass."""
+        return list(pairwise([prev if self.post_norm else self.norm, *self.layers]))
