@@ -71,7 +71,7 @@ class ConcatenateBackwardOne(Concatenate):
         concatenate.backward_one(**arrays, offset=0 if self.first else self.window1)
 
 
-_SIZES = [(1, 1, 1), (3, 5, 2), (17, 1, 9), (2, 33, 31)]
+_SIZES = [(1, 1, 1), (3, 5, 2), (17, 1, 9), (2, 33, 31), (67, 3, 21)]
 SMALL: list[Case] = [
     case
     for size in _SIZES

@@ -11,6 +11,7 @@ from neuronet.layers import (
     CNeuronConcatenate,
     CNeuronConvOCL,
     CNeuronDenseOCL,
+    CNeuronDFFTEncoder,
     CNeuronDOTOCL,
     CNeuronDownsampleOCL,
     CNeuronDropoutOCL,
@@ -152,6 +153,11 @@ EXAMPLES = [
         CNeuronSAE(units=7, windows=(2, 1, 3), window_out=4, heads=1, dimension=2),
         CNeuronDenseOCL(neurons=2),
         shape=(24,),
+    ),
+    _example(
+        CNeuronDFFTEncoder(windows=(4, 4), window_out=4, heads=2, dimension=2, layers=1),
+        CNeuronDenseOCL(neurons=2),
+        shape=(6, 4),
     ),
     _example(CNeuronTAE(window_out=4, heads=2, dimension=2, layers=1), shape=(4, 3)),
 ]

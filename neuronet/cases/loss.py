@@ -48,6 +48,10 @@ class LossElementwise(LossCase):
     def inputs(self, rng: np.random.Generator) -> Arrays:
         return {"y": rng.standard_normal(self.y), "target": rng.standard_normal(self.y)} | self.net_arrays()
 
+    def outputs(self) -> dict[str, Shape]:
+        parts = loss.parts(self.batch * self.size)
+        return {"dy": self.y} | ({"sums": (parts,)} if parts > 1 else {})
+
     def run(self, **arrays: DeviceArray) -> None:
         loss.elementwise(**arrays, kind=self.kind, delta=self.delta)
 
@@ -112,6 +116,7 @@ _KINDS = tuple(loss.KINDS)
 SMALL: list[Case] = [
     *[LossElementwise(*size, kind) for kind in _KINDS for size in ((1, 1), (3, 5), (17, 31))],
     LossElementwise(5, 7, "huber", 0.3),
+    *[LossElementwise(*size, kind) for kind in _KINDS for size in ((2**15, 1), (7, 4691))],  # in parts
     *[LossQuantile(*size) for size in ((1, 1, 1), (3, 5, 3), (33, 2, 9))],
     *[LossCrossEntropy(*size) for size in ((1, 2), (3, 5), (300, 3), (7, 100))],
     *[LossPolicy(batch) for batch in (1, 2, 64, 257, 600)],
@@ -119,6 +124,7 @@ SMALL: list[Case] = [
 LARGE: list[Case] = [
     *[LossElementwise(64, 120, kind) for kind in _KINDS],
     LossElementwise(64, 120 * 32, "mse"),
+    LossElementwise(64, 120 * 96, "mse"),
     LossQuantile(64, 24, 9),
     LossCrossEntropy(64, 3),
     LossCrossEntropy(4096, 10),

@@ -39,3 +39,44 @@ __kernel void DeconcatenateOne(
     const int k = get_global_id(0), r = get_global_id(1);
     output[r * window + k] = input[r * windows + offset + k];
 }
+
+// --- CPU: a work-item copies 16 rows, 8 values at once ----------------------------------------------
+
+#define STRETCH 16
+
+static void copy_row(__global const float *from, __global float *to, const int count)
+{
+    int k = 0;
+    for (; k + 8 <= count; k += 8) vstore8(vload8(0, from + k), 0, to + k);
+    for (; k < count; ++k) to[k] = from[k];
+}
+
+// group: 1
+// grid: rows/16
+__kernel void ConcatenateBuffersCPU(
+    __global const float *input1,   // [rows, window1]
+    __global const float *input2,   // [rows, window2]
+    __global float *output,         // [rows, windows]
+    const int rows, const int window1, const int window2, const int windows)
+{
+    const int first = STRETCH * get_global_id(0), last = min(first + STRETCH, rows);
+    for (int r = first; r < last; ++r) {
+        copy_row(input1 + r * window1, output + r * windows, window1);
+        copy_row(input2 + r * window2, output + r * windows + window1, window2);
+    }
+}
+
+// group: 1
+// grid: rows/16
+__kernel void DeconcatenateBuffersCPU(
+    __global const float *input,    // [rows, windows]
+    __global float *output1,        // [rows, window1]
+    __global float *output2,        // [rows, window2]
+    const int rows, const int window1, const int window2, const int windows)
+{
+    const int first = STRETCH * get_global_id(0), last = min(first + STRETCH, rows);
+    for (int r = first; r < last; ++r) {
+        copy_row(input + r * windows, output1 + r * window1, window1);
+        copy_row(input + r * windows + window1, output2 + r * window2, window2);
+    }
+}

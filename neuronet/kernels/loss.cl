@@ -10,6 +10,7 @@
 // NeuroNet  CalcOutputGradient (here dL/dy of the mean, never scaled by the error or clamped)
 
 #define GROUP 256
+#define SHARED 64    // work-items of a stretch
 #define LOSS_MSE   0
 #define LOSS_MAE   1
 #define LOSS_HUBER 2
@@ -35,6 +36,22 @@ void finish_loss(float sum, __local float *sums, int count, int rows,
     }
 }
 
+// The slope of one loss at e, and its value added to *sum.
+static float8 slope8(const float8 e, const int kind, const float delta, float8 *sum)
+{
+    const float8 a = fabs(e);
+    if (kind == LOSS_MSE) {
+        *sum += e * e;
+        return 2.0f * e;
+    }
+    if (kind == LOSS_MAE) {
+        *sum += a;
+        return sign(e);
+    }
+    *sum += a > delta ? delta * (a - 0.5f * delta) : 0.5f * e * e;
+    return a > delta ? delta * sign(e) : e;
+}
+
 // group: 256
 // grid: 256
 __kernel BY8 void CalcOutputGradient(
@@ -50,22 +67,54 @@ __kernel BY8 void CalcOutputGradient(
     const int count = batch * outputs;
     float8 sum = 0.0f;
     for (int i = 8 * get_local_id(0); i < count; i += 8 * GROUP) {
-        const float8 e = load8(y + i, count - i) - load8(target + i, count - i), a = fabs(e);
-        float8 value, slope;
-        if (kind == LOSS_MSE) {
-            value = e * e;
-            slope = 2.0f * e;
-        } else if (kind == LOSS_MAE) {
-            value = a;
-            slope = sign(e);
-        } else {
-            value = a > delta ? delta * (a - 0.5f * delta) : 0.5f * e * e;
-            slope = a > delta ? delta * sign(e) : e;
-        }
-        sum += value;
-        store8(slope / count, dy + i, count - i);
+        const float8 e = load8(y + i, count - i) - load8(target + i, count - i);
+        store8(slope8(e, kind, delta, &sum) / count, dy + i, count - i);
     }
     finish_loss(sum8(sum), sums, count, batch, loss, hyper, step);
+}
+
+// The same for many values: each work-group takes a stretch of them and leaves its sum in parts.
+// group: 64
+// grid: parts*64
+__kernel BY8 void OutputGradientParts(
+    __global const float *y,        // [count]
+    __global const float *target,   // [count]
+    __global float *dy,             // [count]
+    __global float *sums,           // [parts]
+    const int count, const int parts, const int kind, const float delta)
+{
+    __local float scratch[SHARED];
+    const int id = get_local_id(0), length = (count + parts - 1) / parts;
+    const int first = get_group_id(0) * length, last = min(first + length, count);
+    float8 sum = 0.0f;
+    for (int i = first + 8 * id; i < last; i += 8 * SHARED) {
+        const float8 e = load8(y + i, last - i) - load8(target + i, last - i);
+        store8(slope8(e, kind, delta, &sum) / count, dy + i, last - i);
+    }
+    scratch[id] = sum8(sum);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int half_size = SHARED / 2; half_size > 0; half_size /= 2) {
+        if (id < half_size) scratch[id] += scratch[id + half_size];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (id == 0) sums[get_group_id(0)] = scratch[0];
+}
+
+// Behind OutputGradientParts: the loss of the batch.
+// group: 256
+// grid: 256
+__kernel void FinishLoss(
+    __global const float *sums,     // [parts]
+    __global float *loss,           // [2]
+    __global float *hyper,          // [hyper]
+    __global int *step,             // [4]
+    const int parts, const int count, const int rows)
+{
+    __local float scratch[GROUP];
+    float sum = 0.0f;
+    for (int i = get_local_id(0); i < parts; i += GROUP)
+        sum += sums[i];
+    finish_loss(sum, scratch, count, rows, loss, hyper, step);
 }
 
 // Pinball loss: y holds one value for each quantile level of each target.

@@ -4,6 +4,7 @@ from neuronet.layers.batch_norm import CNeuronBatchNormOCL
 from neuronet.layers.concatenate import CNeuronConcatenate
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
+from neuronet.layers.dfft_encoder import CNeuronDFFTEncoder
 from neuronet.layers.dot import CNeuronDOTOCL
 from neuronet.layers.downsample import CNeuronDownsampleOCL
 from neuronet.layers.dropout import CNeuronDropoutOCL
@@ -33,6 +34,7 @@ __all__ = [
     "CNeuronBatchNormOCL",
     "CNeuronConcatenate",
     "CNeuronConvOCL",
+    "CNeuronDFFTEncoder",
     "CNeuronDOTOCL",
     "CNeuronDenseOCL",
     "CNeuronDownsampleOCL",

@@ -5,7 +5,13 @@ from __future__ import annotations
 from neuronet.device.array import DeviceArray
 from neuronet.reference.loss import HUBER, MAE, MSE
 
+MANY, STRETCH, MOST_PARTS = 2**15, 2**12, 512  # values: from here on in parts, of so many or more; parts
 KINDS = {"mse": MSE, "mae": MAE, "huber": HUBER}
+
+
+def parts(values: int) -> int:
+    """Into how many stretches ``elementwise`` cuts so many values; 1: a single launch does it all."""
+    return 1 if values < MANY else min(MOST_PARTS, -(-values // STRETCH))
 
 
 def elementwise(
@@ -15,23 +21,27 @@ def elementwise(
     loss: DeviceArray,
     hyper: DeviceArray,
     step: DeviceArray,
+    sums: DeviceArray | None = None,
     *,
     kind: str,
     delta: float = 1.0,
 ) -> None:
-    """Mean squared, absolute or Huber loss over [batch, ...]; adds to loss[0], writes loss[1] and dy."""
-    batch = y.shape[0]
-    n = y.size // batch
-    y.device.kernel("CalcOutputGradient")(
-        y=y.view(batch, n),
-        target=target.view(batch, n),
-        dy=dy.view(batch, n),
-        loss=loss,
-        hyper=hyper,
-        step=step,
-        kind=KINDS[kind],
-        delta=float(delta),
-    )
+    """Mean squared, absolute or Huber loss over [batch, ...]; adds to loss[0], writes loss[1] and dy.
+
+    sums  [parts(values)] scratch or more, where that is more than 1
+    """
+    batch, kernel = y.shape[0], y.device.kernel
+    counters = {"loss": loss, "hyper": hyper, "step": step}
+    count = parts(y.size)
+    if count == 1 or sums is None:
+        n = y.size // batch
+        arrays = {"y": y.view(batch, n), "target": target.view(batch, n), "dy": dy.view(batch, n)}
+        kernel("CalcOutputGradient")(**arrays, **counters, kind=KINDS[kind], delta=float(delta))
+        return
+    flat = {name: a.view(y.size) for name, a in (("y", y), ("target", target), ("dy", dy))}
+    found = sums.rows(count)
+    kernel("OutputGradientParts")(**flat, sums=found, kind=KINDS[kind], delta=float(delta))
+    kernel("FinishLoss")(sums=found, **counters, count=y.size, rows=batch)
 
 
 def quantile(

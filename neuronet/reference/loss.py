@@ -21,20 +21,33 @@ def _finish(mean: Any, rows: int, loss: A, hyper: A, step: A) -> None:
         step[2] = step[1]
 
 
+def _value_and_slope(e: A, kind: int, delta: float) -> tuple[A, A]:
+    a = np.abs(e)
+    if kind == MSE:
+        return e * e, 2 * e
+    if kind == MAE:
+        return a, np.sign(e)
+    return np.where(a > delta, delta * (a - 0.5 * delta), 0.5 * e * e), np.clip(e, -delta, delta)
+
+
 def CalcOutputGradient(
     *, y: A, target: A, dy: A, loss: A, hyper: A, step: A, kind: int, delta: float
 ) -> None:
-    e = y - target
-    a = np.abs(e)
-    if kind == MSE:
-        value, slope = e * e, 2 * e
-    elif kind == MAE:
-        value, slope = a, np.sign(e)
-    else:
-        value = np.where(a > delta, delta * (a - 0.5 * delta), 0.5 * e * e)
-        slope = np.clip(e, -delta, delta)
-    dy[...] = slope / e.size
+    value, slope = _value_and_slope(y - target, kind, delta)
+    dy[...] = slope / y.size
     _finish(value.mean(), len(y), loss, hyper, step)
+
+
+def OutputGradientParts(*, y: A, target: A, dy: A, sums: A, kind: int, delta: float) -> None:
+    value, slope = _value_and_slope(y - target, kind, delta)
+    dy[...] = slope / y.size
+    length = -(-len(y) // len(sums))
+    for part in range(len(sums)):
+        sums[part] = value[part * length : (part + 1) * length].sum()
+
+
+def FinishLoss(*, sums: A, loss: A, hyper: A, step: A, count: int, rows: int) -> None:
+    _finish(sums.sum() / count, rows, loss, hyper, step)
 
 
 def CalcOutputGradientQuantile(*, y: A, target: A, levels: A, dy: A, loss: A, hyper: A, step: A) -> None:

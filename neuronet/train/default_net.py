@@ -6,7 +6,10 @@ from neuronet.activations import Activation
 from neuronet.layers.base import CNeuronBaseOCL
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
+from neuronet.layers.dfft_encoder import CNeuronDFFTEncoder
 from neuronet.layers.last_units import CNeuronLastUnitsOCL
+from neuronet.layers.position_encoder import CNeuronPositionEncoder
+from neuronet.layers.tae import CNeuronTAE
 from neuronet.models import mamba4cast_layers
 from neuronet.net import CNet
 from neuronet.optim.adam import Adam
@@ -17,7 +20,9 @@ PERIODS = (mamba4cast_layers.DAY, mamba4cast_layers.WEEK, mamba4cast_layers.YEAR
 
 def default_net(settings: Settings, n_features: int) -> CNet:
     """The net of ``settings.model``, not built."""
-    layers, second = (_mamba4cast if settings.model == "mamba4cast" else _conv)(settings, n_features)
+    layers, second = {"conv": _conv, "mamba4cast": _mamba4cast, "dfft": _dfft}[settings.model](
+        settings, n_features
+    )
     return CNet(
         input_shape=(settings.history, n_features),
         second_shape=second,
@@ -60,3 +65,16 @@ def _mamba4cast(settings: Settings, n_features: int) -> Net:
     )
     head = mamba4cast_layers.last_unit_head(settings.outputs)
     return [*encoder, *head], (settings.history, len(PERIODS))
+
+
+def _dfft(settings: Settings, n_features: int) -> Net:
+    """DFFT over the bars: each a token with its position, three scales, features for class and quantity."""
+    layers: list[CNeuronBaseOCL] = [
+        CNeuronConvOCL(window=n_features, step=n_features, window_out=32, activation=Activation.NONE),
+        CNeuronPositionEncoder(),
+        CNeuronDFFTEncoder(windows=(32, 32, 32), window_out=32, heads=4, dimension=8, layers=1),
+        CNeuronTAE(window_out=16, heads=4, dimension=8, layers=1),
+        CNeuronLastUnitsOCL(),
+        CNeuronDenseOCL(neurons=settings.outputs),
+    ]
+    return layers, None

@@ -15,7 +15,7 @@ from neuronet.declared import check_fields
 from neuronet.errors import SpecError
 
 TASKS = ("forecast", "direction", "policy")
-MODELS = ("conv", "mamba4cast")
+MODELS = ("conv", "mamba4cast", "dfft")
 CLASSES = ("down", "flat", "up")
 _UNITS = {"s": 10**9, "min": 60 * 10**9, "h": 3_600 * 10**9, "d": 86_400 * 10**9}
 
@@ -29,7 +29,7 @@ class Settings:
     """What to learn from the bars, how to split them, and how to train. SpecError names a bad one."""
 
     task: str = _choice("forecast", "forecast: next closes; direction: down, flat, up; policy: a position")
-    model: str = _choice("conv", "conv: a small convolutional net; mamba4cast: sees times, scans the bars")
+    model: str = _choice("conv", "conv: small and fast; mamba4cast: scans bars and times; dfft: attention")
     features: tuple[str, ...] = _choice(("returns",), "feature sets: returns, time, neuronet9")
     history: int = _choice(120, "bars that the net sees")
     horizon: int = _choice(12, "bars to look ahead")
@@ -52,8 +52,8 @@ class Settings:
         if isinstance(self.features, str):
             object.__setattr__(self, "features", tuple(re.split(r"[,\s]+", self.features.strip())))
         unknown = [name for name in self.features if name not in FEATURE_SETS]
-        self._require("task", self.task in TASKS, f"choose {' or '.join(TASKS)}")
-        self._require("model", self.model in MODELS, f"choose {' or '.join(MODELS)}")
+        self._require("task", self.task in TASKS, f"choose from {', '.join(TASKS)}")
+        self._require("model", self.model in MODELS, f"choose from {', '.join(MODELS)}")
         self._require(
             "features", bool(self.features) and not unknown, f"choose from {', '.join(FEATURE_SETS)}"
         )

@@ -87,3 +87,16 @@ def test_the_newest_bar_is_always_seen(history: int) -> None:
     x[1, -1] = 1.0
     outputs = net.predict(x)
     assert np.abs(outputs[1] - outputs[0]).max() > 1e-6
+
+
+@pytest.mark.parametrize("history", [1, 2, 7, 24])
+@pytest.mark.parametrize("task", ["forecast", "direction", "policy"])
+def test_dfft_fits_every_history_and_task(history: int, task: str) -> None:
+    settings = Settings(history=history, task=task, horizon=7, batch=2, model="dfft")
+    net = default_net(settings, 5).build(NumpyDevice(), seed=0)
+    assert net.output_shape == (settings.outputs,)
+    x = np.random.default_rng(0).standard_normal((2, history, 5))
+    x[1] = x[0]
+    x[1, -1] += 1.0
+    outputs = net.predict(x)
+    assert np.abs(outputs[1] - outputs[0]).max() > 1e-4, "the newest bar is seen"
