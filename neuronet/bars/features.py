@@ -55,7 +55,7 @@ def feature_set(
 def make_features(bars: Bars, sets: Sequence[str]) -> Features:
     """Compute the columns of the named feature sets side by side.
 
-    sets     names from FEATURE_SETS: 'neuronet9', 'returns', 'time'
+    sets     names from FEATURE_SETS: 'diff', 'neuronet9', 'returns', 'time'
     returns  values [bars, features]; rows before ``warmup`` (the longest of the sets) may be NaN
 
     Raises DataError for an unknown set, for fewer bars than the warm-up, and for a feature without a value.
@@ -115,9 +115,17 @@ def returns(bars: Bars) -> dict[str, Floats]:
     require_positive(bars, what)
     base = np.log(bars.close[:-1])
     columns = {f"{name}_return": _after_nan(np.log(getattr(bars, name)[1:]) - base) for name in PRICES}
-    with np.errstate(divide="ignore", invalid="ignore"):  # a volume <= -1 is reported by make_features
-        columns["volume_change"] = _after_nan(np.diff(np.log1p(bars.volume)))
-    return columns
+    return columns | {"volume_change": _volume_change(bars)}
+
+
+@feature_set("diff", warmup=1)
+def differences(bars: Bars) -> dict[str, Floats]:
+    """Differences of the four prices from the previous close, in units of price, and the volume's log change.
+
+    Needs no logarithm of a price, so prices may be zero or negative; the targets are then differences too.
+    """
+    columns = {f"{name}_diff": _after_nan(getattr(bars, name)[1:] - bars.close[:-1]) for name in PRICES}
+    return columns | {"volume_change": _volume_change(bars)}
 
 
 @feature_set("time", warmup=0)
@@ -138,6 +146,11 @@ def time_harmonics(bars: Bars) -> dict[str, Floats]:
         columns[f"{name}_sin"] = np.sin(2.0 * np.pi * place)
         columns[f"{name}_cos"] = np.cos(2.0 * np.pi * place)
     return columns
+
+
+def _volume_change(bars: Bars) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):  # a volume <= -1 is reported by make_features
+        return _after_nan(np.diff(np.log1p(bars.volume)))
 
 
 def rsi(close: Floats, period: int) -> Floats:

@@ -24,9 +24,8 @@ def require_positive(bars: Bars, what: str, prices: Sequence[str] = PRICES) -> N
         return
     if (bad & ~bad_prints(_prices(bars))).any():
         fix = (
-            f"add one amount, above {-lowest.min():.10g} and better twice that, to open, high, low and close "
-            "of every bar, and subtract it from forecasts; or learn differences, as docs/bars.md shows under "
-            "'Prices below zero'"
+            "train with --features diff, which learns differences of prices instead of returns; or add one "
+            f"amount, above {-lowest.min():.10g} and better twice that, to all prices"
         )
     else:
         fix = "choose --bad-bars fix, which takes the lowest other price of the bar, or --bad-bars drop"

@@ -13,35 +13,48 @@ from neuronet.errors import DataError
 DOWN, FLAT, UP, UNKNOWN = 0, 1, 2, -1
 
 
-def forecast_targets(bars: Bars, horizon: int) -> Floats:
+def levels(prices: Floats, *, differences: bool) -> Floats:
+    """What targets are differences of: logarithms of prices, or with ``differences`` the prices."""
+    return prices if differences else np.log(prices)
+
+
+def forecast_targets(bars: Bars, horizon: int, *, differences: bool = False) -> Floats:
     """Return [bars, horizon]: row t, column k - 1 is log(close[t + k] / close[t]); NaN past the last bar.
 
-    Raises DataError for closes <= 0, for no bar with a whole target, and when the close never moves.
+    differences  close[t + k] - close[t] instead, in units of price, which may be below 0
+
+    Raises DataError for closes <= 0 (without ``differences``), for no bar with a whole target, and when the
+    close never moves.
     """
     _check_horizon(bars, horizon)
-    require_positive(bars, "the task 'forecast'", ["close"])
-    log = np.log(bars.close)
+    if not differences:
+        require_positive(bars, "the task 'forecast'", ["close"])
+    level = levels(bars.close, differences=differences)
     targets = np.full((len(bars), horizon), np.nan)
     for k in range(1, horizon + 1):
-        targets[:-k, k - 1] = log[k:] - log[:-k]
+        targets[:-k, k - 1] = level[k:] - level[:-k]
     if np.ptp(bars.close) == 0.0:
         raise _nothing_to_learn(bars, f"all {len(bars)} bars close at {bars.close[0]:g}")
     return targets
 
 
-def direction_targets(bars: Bars, horizon: int, threshold: float) -> NDArray[np.int32]:
+def direction_targets(
+    bars: Bars, horizon: int, threshold: float, *, differences: bool = False
+) -> NDArray[np.int32]:
     """Return [bars] int32 by log(close[t + horizon] / close[t]): 0 down, 1 flat, 2 up, -1 unknown.
 
-    threshold  log return beyond which it counts as a move, e.g. the cost of a trade (0.0002 = 2 basis points)
+    threshold    log return beyond which it counts as a move, e.g. the costs (0.0002 = 2 basis points)
+    differences  of closes instead of log returns, the threshold in units of price
 
-    Raises DataError for closes <= 0, and when every known target is of one class.
+    Raises DataError for closes <= 0 (without ``differences``), and when every known target is of one class.
     """
     _check_horizon(bars, horizon)
     if not threshold >= 0.0:
         raise DataError(f"threshold {threshold} is negative", where="direction_targets", fix="give 0 or more")
-    require_positive(bars, "the task 'direction'", ["close"])
-    log = np.log(bars.close)
-    change = log[horizon:] - log[:-horizon]
+    if not differences:
+        require_positive(bars, "the task 'direction'", ["close"])
+    level = levels(bars.close, differences=differences)
+    change = level[horizon:] - level[:-horizon]
     targets = np.full(len(bars), UNKNOWN, np.int32)
     targets[:-horizon] = np.where(change > threshold, UP, np.where(change < -threshold, DOWN, FLAT))
     classes = np.unique(targets[:-horizon])
@@ -58,7 +71,7 @@ def policy_targets(bars: Bars) -> Floats:
     NaN for the last two bars. Raises DataError for opens <= 0 and when the open never moves.
     """
     _check_horizon(bars, 2)
-    require_positive(bars, "the task 'policy'")
+    require_positive(bars, "the task 'policy'", ["open"])
     log = np.log(bars.open)
     targets = np.full((len(bars), 1), np.nan)
     targets[:-2, 0] = log[2:] - log[1:-1]

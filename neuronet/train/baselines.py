@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.bars.bars import Bars
+from neuronet.bars.targets import levels
 from neuronet.train.metrics import Floats, naive_error
 
 DAY = 86_400 * 10**9
@@ -19,7 +20,7 @@ DAY = 86_400 * 10**9
 class Reference:
     """Numbers of the training part.
 
-    drift        mean log return of the close a bar
+    drift        mean log return of the close a bar, or difference where targets are differences
     day          bars of a day, the median over its days: the season of the seasonal naive forecast
     naive_error  MASE's denominator with m = 1, in price units; None when the close never moves
     naive_count  terms in it
@@ -33,15 +34,17 @@ class Reference:
     shares: tuple[float, ...] | None = None
 
     @classmethod
-    def of(cls, bars: Bars, classes: NDArray[np.int32] | None = None) -> Reference:
+    def of(
+        cls, bars: Bars, classes: NDArray[np.int32] | None = None, *, differences: bool = False
+    ) -> Reference:
         """From the bars of the training part, and the classes of its windows for the task direction."""
-        log = np.log(bars.close)
+        level = levels(bars.close, differences=differences)
         days = np.unique(bars.time // DAY, return_counts=True)[1]
         error, count = naive_error(bars.close)
         shares = None
         if classes is not None:
             shares = tuple((np.bincount(classes, minlength=3) / len(classes)).tolist())
-        return cls(float(log[-1] - log[0]) / (len(log) - 1), int(np.median(days)), error, count, shares)
+        return cls(float(level[-1] - level[0]) / (len(level) - 1), int(np.median(days)), error, count, shares)
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -53,9 +56,14 @@ class Reference:
 
 
 def forecasts(
-    reference: Reference, close: Floats, last: NDArray[np.int64], horizon: int
+    reference: Reference,
+    close: Floats,
+    last: NDArray[np.int64],
+    horizon: int,
+    *,
+    differences: bool = False,
 ) -> dict[str, Floats]:
-    """Forecasts [windows, horizon], as log returns, of each baseline by its name.
+    """Forecasts [windows, horizon], as log returns or differences, of each baseline by its name.
 
     close  [bars]; last [windows] are the rows of the windows' last known bars
 
@@ -71,6 +79,6 @@ def forecasts(
     }
     back = steps - -(-steps // reference.day) * reference.day
     if reference.day > 1 and int(last.min()) + int(back.min()) >= 0:
-        log = np.log(close)
-        found[f"seasonal ({reference.day} bars)"] = log[last[:, None] + back] - log[last][:, None]
+        level = levels(close, differences=differences)
+        found[f"seasonal ({reference.day} bars)"] = level[last[:, None] + back] - level[last][:, None]
     return found

@@ -67,7 +67,9 @@ class Contract:
             settings=settings,
             features=prepared.features,
             target=prepared.target,
-            reference=Reference.of(bars[int(split.train[0]) : end_of_train], classes),
+            reference=Reference.of(
+                bars[int(split.train[0]) : end_of_train], classes, differences=settings.differences
+            ),
             symbol=bars.symbol,
             step=bars.step,
             time_zone=clock(bars),
@@ -106,7 +108,7 @@ class Contract:
         )
 
     def returns(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
-        """The net's outputs [windows, horizon] as log returns of the close."""
+        """The net's outputs [windows, horizon] as log returns, or differences, of the close."""
         assert self.target is not None
         return self.blend * self.target.inverse(outputs.astype(np.float64))
 

@@ -111,14 +111,16 @@ def score(
     last = starts.astype(np.int64) + settings.history - 1
     truth = targets[last]
     constants: dict[str, Any] = {"horizon": settings.horizon, "blend": contract.blend}
+    kind = {"differences": settings.differences}
     if settings.task == "forecast":
         found = {"model": contract.returns(outputs)}
-        found |= forecasts(reference, bars.close, last, settings.horizon)
+        found |= forecasts(reference, bars.close, last, settings.horizon, **kind)
         close, error = bars.close[last], reference.naive_error
-        scores = {name: forecast_scores(f, truth, close, error) for name, f in found.items()}
+        scores = {name: forecast_scores(f, truth, close, error, **kind) for name, f in found.items()}
         constants |= {
             "mase": {"m": 1, "denominator": error, "terms": reference.naive_count},
             "smape": {"range": 2},
+            **kind,
         }
     elif settings.task == "policy":
         ones, after = np.ones(len(last)), follows(starts)

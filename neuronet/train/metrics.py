@@ -35,9 +35,9 @@ def skill(f: Floats, y: Floats, baseline: Floats | float = 0.0) -> float | None:
     return 1.0 - float(np.sum((f - y) ** 2)) / worst if worst > 0.0 else None
 
 
-def prices(close: Floats, returns: Floats) -> Floats:
-    """Log returns [windows, horizon] after ``close`` [windows] in price units."""
-    result: Floats = close[:, None] * np.exp(returns)
+def prices(close: Floats, returns: Floats, *, differences: bool = False) -> Floats:
+    """Log returns, or ``differences``, [windows, horizon] after ``close`` [windows] as prices."""
+    result: Floats = close[:, None] + returns if differences else close[:, None] * np.exp(returns)
     return result
 
 
@@ -122,9 +122,11 @@ def class_scores(p: Floats, y: Classes, horizon: int) -> dict[str, Any]:
     }
 
 
-def forecast_scores(f: Floats, y: Floats, close: Floats, denominator: float | None) -> dict[str, Any]:
-    """Every metric of a forecast; mae and rmse in log returns, mae_price in the quote currency."""
-    f_price, y_price = prices(close, f), prices(close, y)
+def forecast_scores(
+    f: Floats, y: Floats, close: Floats, denominator: float | None, *, differences: bool = False
+) -> dict[str, Any]:
+    """Every metric of a forecast; mae and rmse in log returns or differences, mae_price in price units."""
+    f_price, y_price = (prices(close, values, differences=differences) for values in (f, y))
     return {
         "mae": mae(f, y),
         "rmse": rmse(f, y),

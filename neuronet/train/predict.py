@@ -85,7 +85,7 @@ def predict(
     close = bars.close[rows]
     columns: dict[str, NDArray[np.float64] | NDArray[np.str_]]
     if settings.task == "forecast":
-        ahead = prices(close, contract.returns(outputs))
+        ahead = prices(close, contract.returns(outputs), differences=settings.differences)
         columns = {f"forecast_{k + 1}": ahead[:, k] for k in range(settings.horizon)}
     elif settings.task == "policy":
         columns = {"position": contract.positions(outputs)}

@@ -113,10 +113,10 @@ def known_rows(bars: Bars, settings: Settings, features: Scaler) -> tuple[Bars, 
 def make_targets(bars: Bars, settings: Settings) -> NDArray[Any]:
     """Targets of the settings' task for every bar."""
     if settings.task == "forecast":
-        return forecast_targets(bars, settings.horizon)
+        return forecast_targets(bars, settings.horizon, differences=settings.differences)
     if settings.task == "policy":
         return policy_targets(bars)
-    return direction_targets(bars, settings.horizon, settings.threshold)
+    return direction_targets(bars, settings.horizon, settings.threshold, differences=settings.differences)
 
 
 def cut(

@@ -14,13 +14,16 @@ def report(evaluations: Sequence[Evaluation]) -> list[str]:
     if not evaluations:
         return []
     header, row, notes = _TABLES[evaluations[0].task]
+    if evaluations[0].constants.get("differences"):
+        header = ["RMSE" if name == RMSE else name for name in header]
     rows = [row(one, name) for one in evaluations for name in one.scores]
     lines = [f"{one.part:<11} {one.first} to {one.last}, {one.windows:,} windows" for one in evaluations]
     lines += ["", *_aligned([header, *rows]), ""]
     return lines + notes(evaluations[-1])
 
 
-_FORECAST_HEADER = ["part", "forecast", "MAE price", "RMSE bp", "MASE", "sMAPE", "skill", "direction (95 %)"]
+RMSE = "RMSE bp"  # of log returns; of differences without the unit
+_FORECAST_HEADER = ["part", "forecast", "MAE price", RMSE, "MASE", "sMAPE", "skill", "direction (95 %)"]
 _CLASS_HEADER = ["part", "forecast", "log loss", "accuracy (95 %)", "balanced"]
 _POLICY_HEADER = ["part", "position", "net", "gross", "costs", "turnover", "exposure", "t"]
 
@@ -32,7 +35,7 @@ def _forecast_row(one: Evaluation, name: str) -> list[str]:
         one.part,
         name,
         f"{s['mae_price']:.5g}",
-        f"{s['rmse'] * 1e4:.2f}",
+        f"{s['rmse']:.5g}" if one.constants["differences"] else f"{s['rmse'] * 1e4:.2f}",
         _number(s["mase"], ".3f"),
         f"{s['smape'] * 100:.3f} %",
         _number(s["skill"], "+.2%"),
@@ -70,9 +73,12 @@ def _forecast_notes(one: Evaluation) -> list[str]:
     horizon, mase = one.constants["horizon"], one.constants["mase"]
     base = next((s["direction"]["base_rate"] for s in one.scores.values() if s["direction"]), None)
     denominator = _number(mase["denominator"], ".5g")
+    unit = (
+        "of differences, in units of price" if one.constants["differences"] else "1 bp = 0.0001 of the price"
+    )
     ahead = f"{horizon} bars ahead" if horizon > 1 else "the next bar"
     lines = [
-        f"MAE, RMSE   mean error over all windows and {horizon} steps; 1 bp = 0.0001 of the price",
+        f"MAE, RMSE   mean error over all windows and {horizon} steps; {unit}",
         f"MASE        MAE / {denominator}, the mean move of a bar (m=1) over {mase['terms']:,} training bars",
         "sMAPE       2 |f-y| / (|f|+|y|), from 0 to 200 %",
         "skill       1 - MSE / MSE of the last value: 0 % is no better than 'no change'",

@@ -30,10 +30,10 @@ class Settings:
 
     task: str = _choice("forecast", "forecast: next closes; direction: down, flat, up; policy: a position")
     model: str = _choice("conv", "conv: small and fast; mamba4cast: scans bars and times; dfft: attention")
-    features: tuple[str, ...] = _choice(("returns",), "feature sets: returns, time, neuronet9")
+    features: tuple[str, ...] = _choice(("returns",), "feature sets: returns, diff, time, neuronet9")
     history: int = _choice(120, "bars that the net sees")
     horizon: int = _choice(12, "bars to look ahead")
-    threshold: float = _choice(0.0002, "direction: log return from which on it is a move, e.g. the costs")
+    threshold: float = _choice(0.0002, "direction: log return (with diff: price) from which on it is a move")
     cost: float = _choice(0.0001, "policy: of changing the position by 1, as a share of the price")
     max_gap: str | None = _choice(None, "no window over a longer hole in time, as in 90min, 36h, 4d")
     validation: float = _choice(0.15, "share of the bars, before the test part, that picks the best epoch")
@@ -75,6 +75,11 @@ class Settings:
     def max_gap_ns(self) -> int | None:
         """``max_gap`` in ns."""
         return None if self.max_gap is None else _span(self.max_gap)
+
+    @property
+    def differences(self) -> bool:
+        """Whether targets are differences of prices instead of log returns: with the feature set 'diff'."""
+        return "diff" in self.features
 
     @property
     def outputs(self) -> int:

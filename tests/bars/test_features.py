@@ -12,7 +12,7 @@ from neuronet.bars.features import FEATURE_SETS, make_features
 from neuronet.bars.synthetic import make_bars
 from neuronet.errors import DataError
 
-ALL = ("neuronet9", "returns", "time")
+ALL = ("diff", "neuronet9", "returns", "time")
 
 
 def column(bars: Bars, feature_set: str, name: str) -> Floats:
@@ -176,7 +176,7 @@ def test_a_later_bar_changes_no_earlier_row(bars: Bars) -> None:
 
 def test_errors_name_the_set_and_the_numbers(bars: Bars) -> None:
     with pytest.raises(
-        DataError, match=r"unknown feature set 'rsi'\nFix: choose from neuronet9, returns, time"
+        DataError, match=r"unknown feature set 'rsi'\nFix: choose from diff, neuronet9, returns, time"
     ):
         make_features(bars, ["returns", "rsi"])
     with pytest.raises(DataError, match="8 bars are too few: neuronet9 have their first value after 33 bars"):

@@ -38,7 +38,7 @@ def test_prices_below_zero_name_the_amount_that_helps(bars: Bars) -> None:
     amount = float(str(error.value).split("add one amount, above ")[1].split()[0])
     assert amount == pytest.approx(-oil.close.min(), rel=1e-9)
     lowest = min(float(getattr(oil, name).min()) for name in PRICES)
-    with pytest.raises(DataError, match=f"above {-lowest:.10g} and better twice that, to open"):
+    with pytest.raises(DataError, match=f"above {-lowest:.10g} and better twice that, to all prices"):
         make_features(oil, ["returns"])
     for factor in (1.001, 2.0):
         make_features(shifted(oil, factor * -lowest), ["returns"])
