@@ -33,12 +33,13 @@ from neuronet.fitting.source import Source
 from neuronet.layers import *  # noqa: F403
 from neuronet.layers import __all__ as _layers
 from neuronet.layers.ts_position_encoder import time_phases
-from neuronet.losses import CrossEntropy, Huber, Mae, Mse, Policy, Quantile
+from neuronet.losses import Action, CrossEntropy, Huber, Mae, Mse, Policy, Quantile
 from neuronet.net import CNet
 from neuronet.optim import SGD, Adam, StepDecay, WarmupCosine
 
 __all__ = [
     "SGD",
+    "Action",
     "Activation",
     "Adam",
     "Bars",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from neuronet.bars.bars import Bars, Floats
@@ -10,7 +11,7 @@ from neuronet.bars.positive import require_positive
 from neuronet.bars.windows import ONE_PART, fitting
 from neuronet.errors import DataError
 
-DOWN, FLAT, UP, UNKNOWN = 0, 1, 2, -1
+DOWN, FLAT, UP, UNKNOWN = 0, 1, 2, -1  # of actions: sell, flat, buy
 
 
 def levels(prices: Floats, *, differences: bool) -> Floats:
@@ -49,18 +50,36 @@ def direction_targets(
     Raises DataError for closes <= 0 (without ``differences``), and when every known target is of one class.
     """
     _check_horizon(bars, horizon)
-    if not threshold >= 0.0:
-        raise DataError(f"threshold {threshold} is negative", where="direction_targets", fix="give 0 or more")
+    _check_threshold(threshold, "direction_targets")
     if not differences:
         require_positive(bars, "the task 'direction'", ["close"])
     level = levels(bars.close, differences=differences)
     change = level[horizon:] - level[:-horizon]
     targets = np.full(len(bars), UNKNOWN, np.int32)
-    targets[:-horizon] = np.where(change > threshold, UP, np.where(change < -threshold, DOWN, FLAT))
-    classes = np.unique(targets[:-horizon])
-    if len(classes) == 1:
-        name = ("down", "flat", "up")[int(classes[0])]
-        raise _nothing_to_learn(bars, f"every target is '{name}' with threshold {threshold:g}")
+    targets[:-horizon] = _classes(bars, change, threshold, ("down", "flat", "up"))
+    return targets
+
+
+def action_targets(bars: Bars, horizon: int, threshold: float) -> Floats:
+    """Return [bars, 3]: class, up and down of a trade that enters at the next open; NaN where unknown.
+
+    class  by log(close[t + horizon] / open[t + 1]): 0 sell, 1 flat, 2 buy; threshold as for a direction
+    up     log(max(high[t + 1 .. t + horizon]) / open[t + 1]) >= 0, how far the price goes above the entry
+    down   log(open[t + 1] / min(low[t + 1 .. t + horizon])) >= 0, how far below
+
+    A bar whose high is below its open, or its low above, counts as reaching its open.
+    Raises DataError for prices <= 0, and when every known class is the same.
+    """
+    _check_horizon(bars, horizon)
+    _check_threshold(threshold, "action_targets")
+    require_positive(bars, "the task 'action'")
+    entry = np.log(bars.open[1 : len(bars) - horizon + 1])
+    targets = np.full((len(bars), 3), np.nan)
+    change = np.log(bars.close[horizon:]) - entry
+    targets[:-horizon, 0] = _classes(bars, change, threshold, ("sell", "flat", "buy"))
+    highest, lowest = (sliding_window_view(v[1:], horizon) for v in (bars.high, bars.low))
+    targets[:-horizon, 1] = np.maximum(0.0, np.log(highest.max(axis=1)) - entry)
+    targets[:-horizon, 2] = np.maximum(0.0, entry - np.log(lowest.min(axis=1)))
     return targets
 
 
@@ -78,6 +97,20 @@ def policy_targets(bars: Bars) -> Floats:
     if np.ptp(bars.open) == 0.0:
         raise _nothing_to_learn(bars, f"all {len(bars)} bars open at {bars.open[0]:g}")
     return targets
+
+
+def _classes(bars: Bars, change: Floats, threshold: float, names: tuple[str, ...]) -> NDArray[np.int64]:
+    """The class of each known log return. DataError when there is but one."""
+    found: NDArray[np.int64] = np.where(change > threshold, UP, np.where(change < -threshold, DOWN, FLAT))
+    if (found == found[0]).all():
+        what = f"every target is '{names[int(found[0])]}' with threshold {threshold:g}"
+        raise _nothing_to_learn(bars, what)
+    return found
+
+
+def _check_threshold(threshold: float, where: str) -> None:
+    if not threshold >= 0.0:
+        raise DataError(f"threshold {threshold} is negative", where=where, fix="give 0 or more")
 
 
 def _check_horizon(bars: Bars, horizon: int) -> None:

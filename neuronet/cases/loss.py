@@ -112,6 +112,24 @@ class LossPolicy(LossCase):
         loss.policy(**arrays)
 
 
+@dataclass(frozen=True)
+class LossAction(LossCase):
+    op = "loss.action"
+    weight: float = 1.0
+    delta: float = 1.0
+
+    @property
+    def y(self) -> Shape:
+        return (self.batch, 5)
+
+    def inputs(self, rng: np.random.Generator) -> Arrays:
+        target = np.column_stack([rng.integers(3, size=self.batch), rng.standard_normal((self.batch, 2))])
+        return {"y": 2 * rng.standard_normal(self.y), "target": target} | self.net_arrays()
+
+    def run(self, **arrays: DeviceArray) -> None:
+        loss.action(**arrays, weight=self.weight, delta=self.delta)
+
+
 _KINDS = tuple(loss.KINDS)
 SMALL: list[Case] = [
     *[LossElementwise(*size, kind) for kind in _KINDS for size in ((1, 1), (3, 5), (17, 31))],
@@ -120,6 +138,8 @@ SMALL: list[Case] = [
     *[LossQuantile(*size) for size in ((1, 1, 1), (3, 5, 3), (33, 2, 9))],
     *[LossCrossEntropy(*size) for size in ((1, 2), (3, 5), (300, 3), (7, 100))],
     *[LossPolicy(batch) for batch in (1, 2, 64, 257, 600)],
+    *[LossAction(batch) for batch in (1, 2, 64, 257, 600)],
+    LossAction(33, 0.3, 0.7),
 ]
 LARGE: list[Case] = [
     *[LossElementwise(64, 120, kind) for kind in _KINDS],
@@ -129,4 +149,5 @@ LARGE: list[Case] = [
     LossCrossEntropy(64, 3),
     LossCrossEntropy(4096, 10),
     LossPolicy(4096),
+    LossAction(4096),
 ]

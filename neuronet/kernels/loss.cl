@@ -198,3 +198,38 @@ __kernel void CalcOutputGradientPolicy(
     }
     finish_loss(sum, sums, batch, batch, loss, hyper, step);
 }
+
+// An action: y holds logits of three classes and two quantities, a row of target the class and the quantities.
+//   value = cross entropy + weight * mean Huber loss of the two
+// group: 256
+// grid: 256
+__kernel void CalcOutputGradientAction(
+    __global const float *y,        // [batch, 5]
+    __global const float *target,   // [batch, 3]
+    __global float *dy,             // [batch, 5]
+    __global float *loss,           // [2]
+    __global float *hyper,          // [hyper]
+    __global int *step,             // [4]
+    const int batch, const float weight, const float delta)
+{
+    __local float sums[GROUP];
+    float sum = 0.0f;
+    for (int n = get_local_id(0); n < batch; n += GROUP) {
+        __global const float *row = y + 5 * n, *truth = target + 3 * n;
+        __global float *slope = dy + 5 * n;
+        const float top = fmax(row[0], fmax(row[1], row[2]));
+        const float total = exp(row[0] - top) + exp(row[1] - top) + exp(row[2] - top);
+        sum += log(total);
+        for (int c = 0; c < 3; ++c) {
+            const int came = truth[0] == c;
+            if (came) sum -= row[c] - top;
+            slope[c] = (exp(row[c] - top) / total - came) / batch;
+        }
+        for (int q = 0; q < 2; ++q) {
+            const float e = row[3 + q] - truth[1 + q], a = fabs(e);
+            sum += 0.5f * weight * (a > delta ? delta * (a - 0.5f * delta) : 0.5f * e * e);
+            slope[3 + q] = 0.5f * weight * (a > delta ? delta * sign(e) : e) / batch;
+        }
+    }
+    finish_loss(sum, sums, batch, batch, loss, hyper, step);
+}

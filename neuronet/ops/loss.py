@@ -105,3 +105,31 @@ def policy(
     y.device.kernel("CalcOutputGradientPolicy")(
         y=y.view(batch), target=target.view(batch, 3), dy=dy.view(batch), loss=loss, hyper=hyper, step=step
     )
+
+
+def action(
+    y: DeviceArray,
+    target: DeviceArray,
+    dy: DeviceArray,
+    loss: DeviceArray,
+    hyper: DeviceArray,
+    step: DeviceArray,
+    *,
+    weight: float = 1.0,
+    delta: float = 1.0,
+) -> None:
+    """Cross entropy of y[:, :3] + weight * mean Huber loss of y[:, 3:], y [batch, 5].
+
+    target [batch, 3]: the class 0, 1 or 2 as a float, and the two quantities.
+    """
+    batch = y.shape[0]
+    y.device.kernel("CalcOutputGradientAction")(
+        y=y.view(batch, 5),
+        target=target.view(batch, 3),
+        dy=dy.view(batch, 5),
+        loss=loss,
+        hyper=hyper,
+        step=step,
+        weight=float(weight),
+        delta=float(delta),
+    )

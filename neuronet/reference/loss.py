@@ -78,3 +78,17 @@ def CalcOutputGradientPolicy(*, y: A, target: A, dy: A, loss: A, hyper: A, step:
     dp[:-1] -= cost * np.sign(change)
     dy[...] = dp * (1 - p * p) / len(y)
     _finish(((cost * np.abs(change)).sum() - (gain * p).sum()) / len(y), len(y), loss, hyper, step)
+
+
+def CalcOutputGradientAction(
+    *, y: A, target: A, dy: A, loss: A, hyper: A, step: A, weight: float, delta: float
+) -> None:
+    came = target[:, :1] == np.arange(3)
+    shifted = y[:, :3] - y[:, :3].max(axis=1, keepdims=True)
+    e = np.exp(shifted)
+    total = e.sum(axis=1, keepdims=True)
+    value, slope = _value_and_slope(y[:, 3:] - target[:, 1:], HUBER, delta)
+    dy[:, :3] = (e / total - came) / len(y)
+    dy[:, 3:] = weight * slope / (2 * len(y))
+    rows = np.log(total[:, 0]) - np.where(came, shifted, 0).sum(axis=1) + weight * value.mean(axis=1)
+    _finish(rows.mean(), len(y), loss, hyper, step)

@@ -24,7 +24,7 @@ class Reference:
     day          bars of a day, the median over its days: the season of the seasonal naive forecast
     naive_error  MASE's denominator with m = 1, in price units; None when the close never moves
     naive_count  terms in it
-    shares       of the classes down, flat and up; None for forecasts
+    shares       of the task's classes; None for tasks without
     """
 
     drift: float
@@ -37,7 +37,7 @@ class Reference:
     def of(
         cls, bars: Bars, classes: NDArray[np.int32] | None = None, *, differences: bool = False
     ) -> Reference:
-        """From the bars of the training part, and the classes of its windows for the task direction."""
+        """From the bars of the training part, and the classes of its windows."""
         level = levels(bars.close, differences=differences)
         days = np.unique(bars.time // DAY, return_counts=True)[1]
         error, count = naive_error(bars.close)

@@ -18,8 +18,11 @@ from numpy.typing import NDArray
 from neuronet.train.policy import policy_scores
 
 
-def of_returns(f: NDArray[Any], y: NDArray[Any]) -> float:
-    """The share for returns f and y [windows, horizon], whose baseline is 0: least squares of y on f."""
+def of_returns(f: NDArray[Any], y: NDArray[Any], overlap: int | None = None) -> float:
+    """The share for returns f and y [windows, horizon], whose baseline is 0: least squares of y on f.
+
+    overlap  bars ahead that a target reaches, so that windows / overlap are independent; None: the horizon
+    """
     f, y = f.astype(np.float64), y.astype(np.float64)
     products, squares = np.sum(f * y, axis=1), np.sum(f * f, axis=1)
     size = float(squares.sum())
@@ -27,7 +30,7 @@ def of_returns(f: NDArray[Any], y: NDArray[Any]) -> float:
         return 0.0
     share = float(products.sum()) / size
     rest = products - share * squares
-    return _shrunk(share, math.sqrt(f.shape[1] * float(np.sum(rest**2))) / size)
+    return _shrunk(share, math.sqrt((overlap or f.shape[1]) * float(np.sum(rest**2))) / size)
 
 
 def of_probabilities(p: NDArray[Any], base: NDArray[Any], y: NDArray[Any], horizon: int) -> float:

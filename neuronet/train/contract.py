@@ -15,6 +15,7 @@ from neuronet.bars.bars import PRICES, Bars, span, stamp
 from neuronet.bars.options import option_of
 from neuronet.bars.scaling import Scaler
 from neuronet.errors import FileFormatError
+from neuronet.train import action
 from neuronet.train.baselines import Reference
 from neuronet.train.policy import positions
 from neuronet.train.prepare import Prepared
@@ -22,6 +23,7 @@ from neuronet.train.settings import Settings
 
 log = logging.getLogger(__name__)
 
+ADDED = ("reading", "blend_moves")  # fields that older files lack
 CHANGES_BARS = ("adjusted", "drop_flat", "bad_bars", "nan")  # options that make other bars of one file
 
 
@@ -30,9 +32,9 @@ class Contract:
     """The document ``bars`` of a model file.
 
     features     names, in the net's order, with mean and scale
-    target       scale of each step ahead; None for classes
+    target       scale of each step ahead; None for classes; for actions mean and scale of both excursions
     reference    the training part's numbers for baselines
-    blend        share of the net in a forecast, see blend.py
+    blend        share of the net in a forecast, see blend.py; blend_moves: in the excursions of actions
     parts        part -> (time of its first known bar, time of its last target) as text
     test_begins  ns; no bar from here on was used for training or validation
     step         ns between bars; time_zone is the clock of the bars' times
@@ -55,6 +57,7 @@ class Contract:
     blend: float = 1.0
     scores: dict[str, Any] = dataclasses.field(default_factory=dict)
     reading: dict[str, Any] = dataclasses.field(default_factory=dict)
+    blend_moves: float = 1.0
 
     @classmethod
     def of(cls, prepared: Prepared, fingerprint: str, device: str) -> Contract:
@@ -62,13 +65,14 @@ class Contract:
         parts = {name: getattr(split, name) for name in ("train", "validation", "test")}
         spans = {name: part_span(bars, starts, settings) for name, starts in parts.items() if len(starts)}
         end_of_train = int(split.train[-1]) + settings.history + settings.ahead
-        classes = prepared.targets[prepared.last_bars(split.train)] if prepared.target is None else None
         return cls(
             settings=settings,
             features=prepared.features,
             target=prepared.target,
             reference=Reference.of(
-                bars[int(split.train[0]) : end_of_train], classes, differences=settings.differences
+                bars[int(split.train[0]) : end_of_train],
+                prepared.classes(split.train),
+                differences=settings.differences
             ),
             symbol=bars.symbol,
             step=bars.step,
@@ -91,7 +95,7 @@ class Contract:
     def from_dict(cls, data: dict[str, Any], where: str = "model file") -> Contract:
         """FileFormatError when the model was not trained on bars or the document is not whole."""
         known = {f.name for f in dataclasses.fields(cls)}
-        if missing := sorted(known - {"reading"} - data.keys()):
+        if missing := sorted(known - set(ADDED) - data.keys()):
             raise FileFormatError(
                 f"says nothing about bars ({', '.join(missing[:3])} are missing)",
                 where=where,
@@ -117,8 +121,14 @@ class Contract:
         return self.blend * positions(outputs)
 
     def probabilities(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
-        """The net's outputs [windows, 3] as probabilities of down, flat and up."""
-        return self.blend * softmax(outputs) + (1.0 - self.blend) * np.array(self.reference.shares)
+        """The net's outputs [windows, 3 or more], logits first, as probabilities of the task's classes."""
+        p = softmax(outputs[:, : len(self.settings.classes)])
+        return self.blend * p + (1.0 - self.blend) * np.array(self.reference.shares)
+
+    def moves(self, outputs: NDArray[Any]) -> NDArray[np.float64]:
+        """The net's outputs [windows, 5] of an action as log excursions up and down."""
+        assert self.target is not None
+        return action.excursions(outputs, self.target, self.blend_moves)
 
     def compare(self, bars: Bars) -> None:
         """Warn when bars differ from those of training in step or clock."""

@@ -19,13 +19,14 @@ from neuronet.errors import DataError, SpecError
 from neuronet.fitting.fit import predict_source
 from neuronet.net import CNet
 from neuronet.storage.hdf5 import read_model
+from neuronet.train.action import action_scores
 from neuronet.train.baselines import forecasts
 from neuronet.train.contract import Contract, part_span
 from neuronet.train.metrics import class_scores, forecast_scores
 from neuronet.train.policy import follows, policy_scores
 from neuronet.train.prepare import cut, known_rows, make_targets
 from neuronet.train.second_input import second_input
-from neuronet.train.settings import CLASSES, is_date
+from neuronet.train.settings import is_date
 
 log = logging.getLogger(__name__)
 
@@ -128,9 +129,16 @@ def score(
         scores = {n: policy_scores(p, truth[:, 0], settings.cost, after) for n, p in held.items()}
         constants |= {"cost": settings.cost}
     else:
-        base = np.broadcast_to(np.array(reference.shares), (len(last), len(CLASSES)))
+        base = np.tile(np.array(reference.shares), (len(last), 1))
         found = {"model": contract.probabilities(outputs), "training shares": base}
-        scores = {name: class_scores(p, truth, settings.horizon) for name, p in found.items()}
-        constants |= {"classes": list(CLASSES), "threshold": settings.threshold}
+        constants |= {"classes": list(settings.classes), "threshold": settings.threshold}
+        if settings.task == "direction":
+            scores = {name: class_scores(p, truth, settings.horizon) for name, p in found.items()}
+        else:
+            assert contract.target is not None
+            means, horizon = contract.target.mean, settings.horizon
+            moves = {"model": contract.moves(outputs), "training shares": np.tile(means, (len(last), 1))}
+            scores = {n: action_scores(p, moves[n], means, truth, horizon) for n, p in found.items()}
+            constants |= {"blend_moves": contract.blend_moves}
     first, end = part_span(bars, starts, settings)
     return Evaluation(part, settings.task, first, end, len(starts), scores, constants)

@@ -138,7 +138,7 @@ class _Keeper:
 
     def epoch_done(self, state: TrainingState) -> None:
         if state.best_epoch == state.epoch:
-            self.contract = replace(self.contract, blend=self._blend())
+            self.contract = self._blended()
             self.save(state)
         if self._on_epoch is not None:
             self._on_epoch(state)
@@ -149,19 +149,28 @@ class _Keeper:
         write_model(self.output, to_file(self.net, state, self.contract.to_dict()))
         self._seen = _stamp(self.output)
 
-    def _blend(self) -> float:
-        prepared, starts = self.prepared, self.prepared.split.validation
+    def _blended(self) -> Contract:
+        """The contract with what the validation part says of the net; as it is without that part."""
+        prepared, contract, starts = self.prepared, self.contract, self.prepared.split.validation
         if not len(starts):
-            return 1.0
+            return contract
+        settings, target = prepared.settings, prepared.target
         outputs = predict_source(self.net, prepared.source(starts))
         truth = prepared.targets[prepared.last_bars(starts)]
-        if prepared.settings.task == "policy":
+        classes = prepared.classes(starts)
+        if classes is not None:
+            base, p = np.array(contract.reference.shares), softmax(outputs[:, : len(settings.classes)])
+            contract = replace(contract, blend=blend.of_probabilities(p, base, classes, settings.horizon))
+        if settings.task == "action" and target is not None:
+            moves, came = outputs[:, len(settings.classes) :], target.transform(truth[:, 1:])
+            return replace(contract, blend_moves=blend.of_returns(moves, came, settings.horizon))
+        if settings.task == "policy":
             held, after = positions(outputs), follows(starts)
-            return blend.of_positions(held, truth[:, 0], prepared.settings.cost, after)
-        if prepared.target is not None:
-            return blend.of_returns(outputs, prepared.target.transform(truth))
-        base = np.array(self.contract.reference.shares)
-        return blend.of_probabilities(softmax(outputs), base, truth, prepared.settings.horizon)
+            share = blend.of_positions(held, truth[:, 0], settings.cost, after)
+            return replace(contract, blend=share)
+        if target is not None:
+            return replace(contract, blend=blend.of_returns(outputs, target.transform(truth)))
+        return contract
 
 
 def _resumed(
@@ -197,7 +206,7 @@ def _resumed(
             where=f"--resume {output}",
             fix=f"give more --{why} than {getattr(settings, why)}",
         )
-    return net, state, replace(contract, blend=kept.blend)
+    return net, state, replace(contract, blend=kept.blend, blend_moves=kept.blend_moves)
 
 
 def _pairs(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, Any, Any]]:

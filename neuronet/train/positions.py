@@ -24,12 +24,16 @@ def positions_of(model: str | Path, bars: Bars, device: Device | None = None) ->
 
     policy     what the net says
     direction  P(up) - P(down)
+    action     size, with the sign of the side: a backtest trades the position alone, without the stops
     forecast   the sign of (forecast of the last step ahead - close): 1, -1, or 0 for 'no change'
     """
     found = predict(model, bars, device=device)
     columns = found.columns
     if "position" in columns:
         said = np.asarray(columns["position"], np.float64)
+    elif "size" in columns:
+        side = (columns["class"] == "buy").astype(np.float64) - (columns["class"] == "sell")
+        said = side * np.asarray(columns["size"], np.float64)
     elif "p_up" in columns:
         said = np.asarray(columns["p_up"], np.float64) - np.asarray(columns["p_down"], np.float64)
     else:

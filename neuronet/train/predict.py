@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from neuronet.fitting.fit import predict_source
 from neuronet.net import CNet
 from neuronet.storage.atomic import replace_file
 from neuronet.storage.hdf5 import read_model
+from neuronet.train.action import action_columns
 from neuronet.train.contract import Contract
 from neuronet.train.metrics import prices
 from neuronet.train.prepare import cut, known_rows
@@ -34,7 +36,8 @@ class Predictions:
     time     [rows] int64 ns, when the bar opens; close [rows] its close
     columns  name -> [rows]: forecast_1 .. forecast_h, the closes of the next bars, in price units;
              or p_down, p_flat, p_up and class (a string), about the close ``horizon`` bars on;
-             or position in [-1, 1], to be held from the next bar's open
+             or position in [-1, 1], to be held from the next bar's open;
+             or what action.py says of an action: p_sell .. p_buy, class, size, take_profit, stop_loss
     """
 
     time: NDArray[np.int64]
@@ -45,7 +48,9 @@ class Predictions:
         return len(self.time)
 
     def write_csv(self, path: str | Path) -> None:
-        """Write time, close and the columns; numbers have 8 digits. The file appears whole or not at all."""
+        """Write time, close and the columns; numbers have 8 digits, and a number that is not there
+        (the stops of 'flat') is an empty cell. The file appears whole or not at all.
+        """
         replace_file(Path(path), map(str.encode, self.csv()))
 
     def csv(self) -> list[str]:
@@ -54,10 +59,7 @@ class Predictions:
         for begin in range(0, len(self), LINES_AT_ONCE):
             part = slice(begin, begin + LINES_AT_ONCE)
             clock = [stamp(time) for time in self.time[part]]
-            values = [
-                np.char.mod("%.8g", c[part]) if c.dtype.kind == "f" else c[part]
-                for c in self.columns.values()
-            ]
+            values = [_cells(c[part]) for c in self.columns.values()]
             cells = zip(clock, np.char.mod("%.10g", self.close[part]), *values, strict=True)
             blocks.append("".join(",".join(row) + "\n" for row in cells))
         return blocks
@@ -89,9 +91,17 @@ def predict(
         columns = {f"forecast_{k + 1}": ahead[:, k] for k in range(settings.horizon)}
     elif settings.task == "policy":
         columns = {"position": contract.positions(outputs)}
+    elif settings.task == "action":
+        columns = action_columns(contract.probabilities(outputs), contract.moves(outputs), close)
     else:
         p = contract.probabilities(outputs)
         columns = {f"p_{name}": p[:, i] for i, name in enumerate(CLASSES)}
         columns["class"] = np.array(CLASSES)[p.argmax(axis=1)]
     log.info("the last row is said at the close of the bar of %s", stamp(bars.time[rows[-1]]))
     return Predictions(bars.time[rows], close, columns)
+
+
+def _cells(values: NDArray[Any]) -> NDArray[np.str_]:
+    if values.dtype.kind != "f":
+        return values
+    return np.where(np.isnan(values), "", np.char.mod("%.8g", values))

@@ -16,12 +16,12 @@ from neuronet.bars.bars import Bars, Floats, stamp
 from neuronet.bars.features import make_features
 from neuronet.bars.scaling import Scaler
 from neuronet.bars.split import Split, Starts, split_by_time
-from neuronet.bars.targets import direction_targets, forecast_targets, policy_targets
+from neuronet.bars.targets import action_targets, direction_targets, forecast_targets, policy_targets
 from neuronet.bars.windows import window_starts
 from neuronet.errors import DataError
 from neuronet.fitting.source import Source
-from neuronet.train import policy
-from neuronet.train.settings import CLASSES, Settings
+from neuronet.train import action, policy
+from neuronet.train.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -32,10 +32,11 @@ class Prepared:
 
     values   [bars, features] float32, scaled as fitted on the training part
     targets  [bars, horizon] log returns, NaN where unknown; or [bars] int32 classes, -1 where unknown; for
-             the task policy [bars, 1] log returns from the next open to the one after
+             the task policy [bars, 1] log returns from the next open to the one after; for the task action
+             [bars, 3] class and log excursions up and down
     second   [bars, ...] the net's second input, or None
     features, target  the scalers; target divides by the root mean square of each step ahead, so that 0 stays
-             'no change'; None for classes
+             'no change'; None for classes; that of excursions takes their mean off, too
     """
 
     settings: Settings
@@ -49,13 +50,23 @@ class Prepared:
 
     def source(self, starts: Starts) -> Source:
         """The windows at ``starts`` with their scaled targets; only the rows that they need."""
-        targets = self.targets if self.target is None else self.target.transform(self.targets)
+        targets = self.targets
+        if self.target is not None:
+            scaled = action.loss_rows if self.settings.task == "action" else _transformed
+            targets = scaled(targets, self.target)
         if self.settings.task == "policy" and self.target is not None:
             cost = self.settings.cost / float(self.target.scale[0])
             after = policy.follows(starts)
             targets = policy.loss_rows(targets, cost, self.last_bars(starts), after)
         source = cut(self.values, starts, self.settings.history, targets, second=self.second)
         return replace(source, runs=self.settings.task == "policy")
+
+    def classes(self, starts: Starts) -> NDArray[np.int32] | None:
+        """Classes that came behind the windows at ``starts``; None when the task has none."""
+        if not self.settings.classes:
+            return None
+        truth = self.targets[self.last_bars(starts)]
+        return truth if truth.ndim == 1 else action.classes_of(truth)
 
     def last_bars(self, starts: Starts) -> NDArray[np.int64]:
         """Rows of the last known bar of each window."""
@@ -89,7 +100,7 @@ def prepare(bars: Bars, settings: Settings) -> Prepared:
             fix="give bars that move there, or other --features",
         )
     features = Scaler.fit(values[first:end], names)
-    target = _check_and_scale(targets[split.train + settings.history - 1], bars)
+    target = _check_and_scale(targets[split.train + settings.history - 1], bars, settings)
     return Prepared(settings, bars, _scaled(values, features, bars), targets, split, features, target)
 
 
@@ -116,6 +127,8 @@ def make_targets(bars: Bars, settings: Settings) -> NDArray[Any]:
         return forecast_targets(bars, settings.horizon, differences=settings.differences)
     if settings.task == "policy":
         return policy_targets(bars)
+    if settings.task == "action":
+        return action_targets(bars, settings.horizon, settings.threshold)
     return direction_targets(bars, settings.horizon, settings.threshold, differences=settings.differences)
 
 
@@ -154,17 +167,25 @@ def _scaled(values: Floats, scaler: Scaler, bars: Bars) -> NDArray[np.float32]:
     return scaled
 
 
-def _check_and_scale(targets: NDArray[Any], bars: Bars) -> Scaler | None:
-    """The scaler of forecast targets [windows, horizon] of the training part; DataError for dead ones."""
-    if np.ptp(targets) == 0:
-        what = f"'{CLASSES[int(targets[0])]}'" if targets.dtype.kind == "i" else f"{targets.flat[0]:g}"
+def _transformed(targets: Floats, scaler: Scaler) -> Floats:
+    return scaler.transform(targets)
+
+
+def _check_and_scale(targets: NDArray[Any], bars: Bars, settings: Settings) -> Scaler | None:
+    """The scaler of the training part's targets [windows, ...], None for classes; DataError for dead ones."""
+    learned = targets[:, 0] if settings.task == "action" else targets
+    if np.ptp(learned) == 0:
+        first = learned.flat[0]
+        what = f"'{settings.classes[int(first)]}'" if settings.classes else f"{first:g}"
         raise DataError(
             f"nothing to learn: every target of the training part is {what}",
             where=bars.symbol or "bars",
             fix="give bars that move there, or a smaller threshold",
         )
-    if targets.dtype.kind == "i":
+    if settings.task == "direction":
         return None
+    if settings.task == "action":
+        return Scaler.fit(targets[:, 1:], ("up", "down"))
     scale = np.sqrt(np.mean(targets**2, axis=0))
     names = tuple(f"close+{k}" for k in range(1, targets.shape[1] + 1))
     return Scaler(names, np.zeros_like(scale), np.where(scale > 0.0, scale, 1.0))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from neuronet.train.evaluate import Evaluation
-from neuronet.train.settings import CLASSES
 
 
 def report(evaluations: Sequence[Evaluation]) -> list[str]:
@@ -25,6 +24,7 @@ def report(evaluations: Sequence[Evaluation]) -> list[str]:
 RMSE = "RMSE bp"  # of log returns; of differences without the unit
 _FORECAST_HEADER = ["part", "forecast", "MAE price", RMSE, "MASE", "sMAPE", "skill", "direction (95 %)"]
 _CLASS_HEADER = ["part", "forecast", "log loss", "accuracy (95 %)", "balanced"]
+_ACTION_HEADER = [*_CLASS_HEADER, "MAE up bp", "down bp", "skill up", "down"]
 _POLICY_HEADER = ["part", "position", "net", "gross", "costs", "turnover", "exposure", "t"]
 
 
@@ -46,6 +46,16 @@ def _forecast_row(one: Evaluation, name: str) -> list[str]:
 def _class_row(one: Evaluation, name: str) -> list[str]:
     s = one.scores[name]
     return [one.part, name, f"{s['log_loss']:.4f}", _share(s), f"{s['balanced_accuracy']:.1%}"]
+
+
+def _action_row(one: Evaluation, name: str) -> list[str]:
+    s = one.scores[name]
+    errors = [f"{s[f'mae_{side}'] * 1e4:.2f}" for side in ("up", "down")]
+    return [
+        *_class_row(one, name),
+        *errors,
+        *(_number(s[f"skill_{side}"], "+.2%") for side in ("up", "down")),
+    ]
 
 
 def _policy_row(one: Evaluation, name: str) -> list[str]:
@@ -91,9 +101,12 @@ def _forecast_notes(one: Evaluation) -> list[str]:
 
 def _class_notes(one: Evaluation) -> list[str]:
     horizon, threshold = one.constants["horizon"], one.constants["threshold"]
-    model = one.scores["model"]
+    model, classes = one.scores["model"], one.constants["classes"]
+    low, _, high = classes
+    entry = "" if one.task == "direction" else " against the next open"
     lines = [
-        f"classes     the close {horizon} bars ahead: down, flat (within {threshold:g} in log), up",
+        f"classes     the close {horizon} bars ahead{entry}: "
+        f"{low}, flat (within {threshold:g} in log), {high}",
         f"accuracy    of the most probable class; the interval counts windows / {horizon}, as they overlap",
         f"            always saying the commonest class gives {model['base_rate']:.1%}",
         "balanced    mean over the classes of the share found",
@@ -101,10 +114,25 @@ def _class_notes(one: Evaluation) -> list[str]:
         f"{one.part}: rows are what came, columns what the model called most probable",
     ]
     table = [
-        ["", *CLASSES],
-        *([n, *map(str, row)] for n, row in zip(CLASSES, model["confusion"], strict=True)),
+        ["", *classes],
+        *([n, *map(str, row)] for n, row in zip(classes, model["confusion"], strict=True)),
     ]
     return lines + ["  " + line for line in _aligned(table)] + _blend_note(one, "the training shares")
+
+
+def _action_notes(one: Evaluation) -> list[str]:
+    horizon, blend = one.constants["horizon"], one.constants["blend_moves"]
+    side = one.scores["model"]["side"]
+    known = "n/a" if side is None else f"{_share(side)}, always the commoner one {side['base_rate']:.1%}"
+    return [
+        *_class_notes(one),
+        f"side        right where sell or buy came: {known};",
+        "            log loss and accuracy count 'flat', too, which follows from how much the price moves",
+        f"up, down    how far the price goes above and below the next open within {horizon} bars, in log;",
+        "            1 bp = 0.0001. MAE: mean error; skill: 1 - MSE / MSE of the training part's means,",
+        "            which are what the row of the training shares says",
+        f"            blend {blend:.2f} of the net, the rest the training means",
+    ]
 
 
 def _blend_note(one: Evaluation, baseline: str) -> list[str]:
@@ -130,5 +158,6 @@ def _aligned(rows: list[list[str]]) -> list[str]:
 _TABLES = {
     "forecast": (_FORECAST_HEADER, _forecast_row, _forecast_notes),
     "direction": (_CLASS_HEADER, _class_row, _class_notes),
+    "action": (_ACTION_HEADER, _action_row, _action_notes),
     "policy": (_POLICY_HEADER, _policy_row, _policy_notes),
 }

@@ -14,9 +14,10 @@ from neuronet.bars.features import FEATURE_SETS
 from neuronet.declared import check_fields
 from neuronet.errors import SpecError
 
-TASKS = ("forecast", "direction", "policy")
+TASKS = ("forecast", "direction", "policy", "action")
 MODELS = ("conv", "mamba4cast", "dfft")
 CLASSES = ("down", "flat", "up")
+ACTIONS = ("sell", "flat", "buy")
 _UNITS = {"s": 10**9, "min": 60 * 10**9, "h": 3_600 * 10**9, "d": 86_400 * 10**9}
 
 
@@ -28,12 +29,14 @@ def _choice(default: Any, text: str) -> Any:
 class Settings:
     """What to learn from the bars, how to split them, and how to train. SpecError names a bad one."""
 
-    task: str = _choice("forecast", "forecast: next closes; direction: down, flat, up; policy: a position")
+    task: str = _choice(
+        "forecast", "forecast, direction, policy: a position, or action: side, size and stops"
+    )
     model: str = _choice("conv", "conv: small and fast; mamba4cast: scans bars and times; dfft: attention")
     features: tuple[str, ...] = _choice(("returns",), "feature sets: returns, diff, time, neuronet9")
     history: int = _choice(120, "bars that the net sees")
     horizon: int = _choice(12, "bars to look ahead")
-    threshold: float = _choice(0.0002, "direction: log return (with diff: price) from which on it is a move")
+    threshold: float = _choice(0.0002, "direction, action: log return (diff: price) beyond which it is a move")
     cost: float = _choice(0.0001, "policy: of changing the position by 1, as a share of the price")
     max_gap: str | None = _choice(None, "no window over a longer hole in time, as in 90min, 36h, 4d")
     validation: float = _choice(0.15, "share of the bars, before the test part, that picks the best epoch")
@@ -84,7 +87,7 @@ class Settings:
     @property
     def outputs(self) -> int:
         """Values that the net gives for a window."""
-        return {"forecast": self.horizon, "direction": len(CLASSES), "policy": 1}[self.task]
+        return {"forecast": self.horizon, "direction": len(CLASSES), "policy": 1, "action": 5}[self.task]
 
     @property
     def ahead(self) -> int:
@@ -94,7 +97,12 @@ class Settings:
     @property
     def loss(self) -> str:
         """Huber for forecasts: returns have heavy tails, and single moves would rule a squared error."""
-        return {"forecast": "huber", "direction": "cross_entropy", "policy": "policy"}[self.task]
+        return {"forecast": "huber", "direction": "cross_entropy"}.get(self.task, self.task)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the task's classes; none for forecasts and positions."""
+        return {"direction": CLASSES, "action": ACTIONS}.get(self.task, ())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data; ``from_dict`` gives an equal object."""

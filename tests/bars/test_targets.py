@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neuronet.bars.bars import Bars
-from neuronet.bars.targets import direction_targets, forecast_targets
+from neuronet.bars.targets import action_targets, direction_targets, forecast_targets
 from neuronet.errors import DataError
 
 
@@ -31,6 +31,53 @@ def test_direction_against_a_threshold() -> None:
     assert targets.dtype == np.int32
     assert targets.tolist() == [1, 2, 1, 0, 1, -1]
     assert direction_targets(bars, 2, 0.0).tolist() == [2, 2, 0, 0, -1, -1]
+
+
+def six_bars() -> Bars:
+    opened = np.array([100.0, 100.0, 102.0, 101.0, 104.0, 103.0])
+    high = np.array([101.0, 103.0, 102.5, 105.0, 104.0, 103.5])
+    low = np.array([99.0, 99.5, 100.0, 100.5, 102.0, 103.0])
+    close = np.array([100.0, 102.0, 101.0, 104.0, 103.0, 103.2])
+    return Bars(np.arange(6) * 60 * 10**9, opened, high, low, close, np.ones(6), "SIX")
+
+
+def test_action_enters_at_the_next_open() -> None:
+    """Two bars ahead: from the opens 100, 102, 101, 104 to the closes 101, 104, 103, 103.2."""
+    targets = action_targets(six_bars(), 2, 0.015)
+    assert targets.shape == (6, 3)
+    assert targets[:4, 0].tolist() == [1, 2, 2, 1]  # +1.0 %, +1.9 %, +2.0 %, -0.8 % in log
+    np.testing.assert_allclose(targets[:4, 1], np.log([103 / 100, 105 / 102, 105 / 101, 1.0]), atol=1e-15)
+    np.testing.assert_allclose(targets[:4, 2], np.log([100 / 99.5, 102 / 100, 101 / 100.5, 104 / 102]))
+    assert np.isnan(targets[4:]).all()
+
+
+def test_action_one_bar_ahead_and_its_classes() -> None:
+    targets = action_targets(six_bars(), 1, 0.005)
+    assert targets[:5, 0].tolist() == [2, 0, 2, 0, 1]  # 100-102, 102-101, 101-104, 104-103, 103-103.2
+    np.testing.assert_allclose(targets[:5, 1], np.log([1.03, 102.5 / 102, 105 / 101, 1.0, 103.5 / 103]))
+    np.testing.assert_allclose(targets[:5, 2], np.log([100 / 99.5, 1.02, 101 / 100.5, 104 / 102, 1.0]))
+    assert np.isnan(targets[5]).all()
+
+
+def test_an_action_knows_no_bar_behind_its_horizon(bars: Bars) -> None:
+    whole = action_targets(bars, 5, 0.001)
+    assert (whole[:-5, 1:] >= 0.0).all()
+    part = action_targets(bars[:200], 5, 0.001)
+    np.testing.assert_array_equal(part[:195], whole[:195])
+    assert np.isnan(part[195:]).all()
+
+
+def test_action_refusals() -> None:
+    bars = six_bars()
+    with pytest.raises(DataError, match=r"SIX: nothing to learn: every target is 'flat' with threshold 0\.5"):
+        action_targets(bars, 2, 0.5)
+    with pytest.raises(DataError, match=r"action_targets: threshold -0\.1 is negative"):
+        action_targets(bars, 2, -0.1)
+    with pytest.raises(DataError, match="horizon 6 with 6 bars"):
+        action_targets(bars, 6, 0.1)
+    below = Bars(bars.time, bars.open, bars.high, bars.low - 100, bars.close, bars.volume)
+    with pytest.raises(DataError, match=r"the task 'action' needs logarithms of prices, and 3 of 6"):
+        action_targets(below, 2, 0.1)
 
 
 def test_nothing_to_learn() -> None:

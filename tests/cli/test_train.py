@@ -47,8 +47,9 @@ def test_quiet_says_nothing_but_the_result(bars_file: Path, small: list[str], tm
     assert "test        model" in result.stdout
 
 
-def test_json(bars_file: Path, small: list[str], tmp_path: Path) -> None:
-    result = run("train", bars_file, "-o", tmp_path / "m.h5", *small, "--task", "direction", "--json")
+@pytest.mark.parametrize("task", ["direction", "action"])
+def test_json(bars_file: Path, small: list[str], tmp_path: Path, task: str) -> None:
+    result = run("train", bars_file, "-o", tmp_path / "m.h5", *small, "--task", task, "--json")
     data = json.loads(result.stdout)
     assert data["settings"]["history"] == 24
     assert data["device"].startswith("numpy")

@@ -107,3 +107,51 @@ def test_policy_needs_one_output() -> None:
     layers = [nn.CNeuronDenseOCL(neurons=2)]
     with pytest.raises(nn.SpecError, match=r"output \[2\] is not one value"):
         nn.CNet(input_shape=(3,), layers=layers, loss="policy").build(nn.NumpyDevice())
+
+
+def test_action_by_hand() -> None:
+    """Row 0: p = 1/4, 1/4, 1/2 and buy came; errors 0.5 and -3. Row 1: p all 1/3 and sell came; no errors."""
+    y = [[0.0, 0.0, np.log(2), 1.5, 0.0], [7.0, 7.0, 7.0, 2.0, 1.0]]
+    target = [[2.0, 1.0, 3.0], [0.0, 2.0, 1.0]]
+    value, gradient = value_and_gradient(nn.Action(weight=0.5, delta=2.0), y, target)
+    assert value == pytest.approx((np.log(2) + np.log(3) + 0.5 * (0.125 + 2.0 * (3 - 1)) / 2) / 2)
+    np.testing.assert_allclose(gradient[0], [0.125, 0.125, -0.25, 0.5 * 0.5 / 4, 0.5 * -2.0 / 4])
+    np.testing.assert_allclose(gradient[1], [-1 / 3, 1 / 6, 1 / 6, 0.0, 0.0], atol=1e-15)
+
+
+def test_action_gradient_by_differences() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal((4, 5)) * 2.0
+    target = np.column_stack([[0, 1, 2, 2], rng.standard_normal((4, 2))]).tolist()
+    loss = nn.Action(weight=0.7, delta=0.9)
+    _, gradient = value_and_gradient(loss, y.tolist(), target)
+    for i in np.ndindex(4, 5):
+        sides = []
+        for h in (1e-6, -1e-6):
+            moved = y.copy()
+            moved[i] += h
+            sides.append(value_and_gradient(loss, moved.tolist(), target)[0])
+        assert gradient[i] == pytest.approx((sides[0] - sides[1]) / 2e-6, abs=1e-8)
+
+
+def test_action_without_weight_is_cross_entropy() -> None:
+    y = np.random.default_rng(1).standard_normal((6, 5))
+    classes = [0, 1, 2, 2, 1, 0]
+    rows = np.column_stack([classes, np.full((6, 2), 9.0)]).tolist()
+    value, gradient = value_and_gradient(nn.Action(weight=0.0), y.tolist(), rows)
+    want, slopes = value_and_gradient(nn.CrossEntropy(), y[:, :3].tolist(), classes)
+    assert value == pytest.approx(want, rel=1e-12)
+    np.testing.assert_allclose(gradient[:, :3], slopes, rtol=1e-12)
+    np.testing.assert_array_equal(gradient[:, 3:], 0.0)
+
+
+def test_action_refuses_other_outputs_and_bad_numbers() -> None:
+    layers = [nn.CNeuronDenseOCL(neurons=3)]
+    with pytest.raises(nn.SpecError, match=r"output \[3\] is not five values"):
+        nn.CNet(input_shape=(3,), layers=layers, loss="action").build(nn.NumpyDevice())
+    with pytest.raises(nn.SpecError, match=r"weight cannot be -1"):
+        nn.Action(weight=-1.0)
+    with pytest.raises(nn.SpecError, match=r"weight cannot be nan"):
+        nn.Action(weight=float("nan"))
+    with pytest.raises(nn.SpecError, match=r"delta must be positive, got 0"):
+        nn.Action(delta=0.0)

@@ -54,7 +54,12 @@ def _cross_entropy(device: Device, y: np.ndarray, **net: DeviceArray) -> None:
     loss.cross_entropy(device.put(y), device.array((len(y),), np.int32), device.array(y.shape), **net)
 
 
-@pytest.mark.parametrize("apply", [_mse, _mae, _huber, _quantile, _cross_entropy])
+def _action(device: Device, y: np.ndarray, **net: DeviceArray) -> None:
+    y = np.tile(y, 3)[:, :5]
+    loss.action(device.put(y), device.array((len(y), 3)), device.array(y.shape), **net)
+
+
+@pytest.mark.parametrize("apply", [_mse, _mae, _huber, _quantile, _cross_entropy, _action])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("row", [0, 299])
 def test_a_loss_that_is_not_finite_stops_updates_and_names_the_first_batch(

@@ -10,6 +10,7 @@ from neuronet.reference.loss import (
     MAE,
     MSE,
     CalcOutputGradient,
+    CalcOutputGradientAction,
     CalcOutputGradientCrossEntropy,
     CalcOutputGradientQuantile,
 )
@@ -19,6 +20,8 @@ Arrays = dict[str, np.ndarray]
 RNG = np.random.default_rng(0)
 Y, TARGET, LEVELS = RNG.standard_normal((4, 5, 3)), RNG.standard_normal((4, 5)), np.array([0.1, 0.5, 0.8])
 CLASSES = np.array([2, 0, 1, 2])
+ACTIONS = np.column_stack([CLASSES, TARGET[:, :2]])
+NAMES = ["mse", "mae", "huber", "quantile", "cross_entropy", "action"]
 
 
 def _run(twin: Twin, y: np.ndarray, **arguments: object) -> tuple[np.ndarray, Arrays]:
@@ -35,12 +38,11 @@ CASES = [
     (CalcOutputGradient, Y[..., 0], {"target": TARGET, "kind": HUBER, "delta": 0.7}),
     (CalcOutputGradientQuantile, Y, {"target": TARGET, "levels": LEVELS}),
     (CalcOutputGradientCrossEntropy, Y[:, 0], {"target": CLASSES}),
+    (CalcOutputGradientAction, Y[..., 0], {"target": ACTIONS, "weight": 0.6, "delta": 0.7}),
 ]
 
 
-@pytest.mark.parametrize(
-    ("twin", "y", "arguments"), CASES, ids=["mse", "mae", "huber", "quantile", "cross_entropy"]
-)
+@pytest.mark.parametrize(("twin", "y", "arguments"), CASES, ids=NAMES)
 def test_gradient_is_the_derivative_of_the_value(twin: Twin, y: np.ndarray, arguments: Arrays) -> None:
     direction, eps = np.random.default_rng(1).standard_normal(y.shape), 1e-5
     dy, _ = _run(twin, y, **arguments)
@@ -72,9 +74,7 @@ def test_cross_entropy_value_is_the_log_of_the_probability_even_far_out() -> Non
     assert net["loss"][1] == pytest.approx(-np.log(3 / 4), rel=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("twin", "y", "arguments"), CASES, ids=["mse", "mae", "huber", "quantile", "cross_entropy"]
-)
+@pytest.mark.parametrize(("twin", "y", "arguments"), CASES, ids=NAMES)
 def test_a_value_that_is_not_finite_is_remembered(twin: Twin, y: np.ndarray, arguments: Arrays) -> None:
     _, net = _run(twin, y, **arguments)
     assert net["hyper"][8] == 1

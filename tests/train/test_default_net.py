@@ -11,7 +11,7 @@ from neuronet.train.settings import Settings
 
 
 @pytest.mark.parametrize("history", [1, 2, 3, 4, 5, 19, 20, 21, 120, 1000])
-@pytest.mark.parametrize("task", ["forecast", "direction"])
+@pytest.mark.parametrize("task", ["forecast", "direction", "action"])
 def test_any_history_builds(history: int, task: str) -> None:
     settings = Settings(history=history, task=task, horizon=7, batch=3)
     net = default_net(settings, 5).build(NumpyDevice(), seed=0)
@@ -30,7 +30,7 @@ def test_settings_reach_the_optimiser_and_the_loss() -> None:
 
 
 @pytest.mark.parametrize("history", [1, 2, 3, 7, 64, 65])
-@pytest.mark.parametrize("task", ["forecast", "direction"])
+@pytest.mark.parametrize("task", ["forecast", "direction", "action"])
 @pytest.mark.parametrize("batch", [1, 3])
 def test_mamba4cast_trains_on_any_history_and_batch(history: int, task: str, batch: int) -> None:
     settings = Settings(history=history, task=task, horizon=7, batch=batch, model="mamba4cast")
@@ -41,7 +41,8 @@ def test_mamba4cast_trains_on_any_history_and_batch(history: int, task: str, bat
     assert net.output_shape == (settings.outputs,)
     rng = np.random.default_rng(0)
     net.feedForward(rng.standard_normal((batch, history, 5)), rng.random((batch, *net.second_shape)))
-    target = rng.integers(0, 3, (batch, 1)) if task == "direction" else rng.standard_normal((batch, 7))
+    width = {"forecast": 7, "action": 3, "direction": 1}[task]
+    target = rng.integers(0, 3, (batch, width)) if width < 7 else rng.standard_normal((batch, 7))
     before = net.pool.values.read()
     assert np.isfinite(net.backProp(target.reshape(batch, *net.target_shape)))
     after = net.pool.values.read()
@@ -90,7 +91,7 @@ def test_the_newest_bar_is_always_seen(history: int) -> None:
 
 
 @pytest.mark.parametrize("history", [1, 2, 7, 24])
-@pytest.mark.parametrize("task", ["forecast", "direction", "policy"])
+@pytest.mark.parametrize("task", ["forecast", "direction", "policy", "action"])
 def test_dfft_fits_every_history_and_task(history: int, task: str) -> None:
     settings = Settings(history=history, task=task, horizon=7, batch=2, model="dfft")
     net = default_net(settings, 5).build(NumpyDevice(), seed=0)

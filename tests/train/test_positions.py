@@ -46,6 +46,14 @@ def test_a_policy_says_the_position_itself(bars: Bars, monkeypatch: pytest.Monke
     assert found[rows].tolist() == [0.25, -1.0]
 
 
+def test_an_action_is_its_size_on_its_side(bars: Bars, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.array([5, 7, 8])
+    columns = {"class": np.array(["buy", "sell", "flat"]), "size": np.array([0.25, 0.5, 0.0])}
+    said = Predictions(bars.time[rows], bars.close[rows], columns)
+    monkeypatch.setattr(positions, "predict", lambda *_, **__: said)
+    assert positions_of("model.h5", bars)[rows].tolist() == [0.25, -0.5, 0.0]
+
+
 @pytest.mark.parametrize("end", [40, 500, 899])
 def test_cutting_the_bars_changes_no_earlier_position(trained: Trained, bars: Bars, end: int) -> None:
     whole = positions_of(trained[0], bars, NumpyDevice())

@@ -28,6 +28,10 @@ def test_max_gap_units(text: str, seconds: int) -> None:
 def test_outputs_and_loss_follow_the_task() -> None:
     assert (Settings(horizon=7).outputs, Settings().loss) == (7, "huber")
     assert (Settings(task="direction").outputs, Settings(task="direction").loss) == (3, "cross_entropy")
+    assert (Settings(task="action").outputs, Settings(task="action").loss) == (5, "action")
+    assert Settings(task="action", horizon=7).ahead == 7
+    assert Settings(task="action").classes == ("sell", "flat", "buy")
+    assert Settings(task="policy").classes == ()
 
 
 @pytest.mark.parametrize(
