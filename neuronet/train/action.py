@@ -76,7 +76,7 @@ def action_columns(
 
     p_sell, p_flat, p_buy      probabilities
     class                      the most probable one
-    size                       max(p_sell, p_buy) - p_flat, within 0 to 1
+    size                       |p_buy - p_sell|, 0 for flat: 1 where a side is sure
     take_profit, stop_loss     prices: the close moved by the excursion with the side and against it, so for
                                buy close * exp(up) and close * exp(-down); NaN for flat
     """
@@ -86,7 +86,7 @@ def action_columns(
     return {
         **{f"p_{name}": p[:, i] for i, name in enumerate(ACTIONS)},
         "class": np.array(ACTIONS)[best],
-        "size": np.clip(np.maximum(p[:, SELL], p[:, BUY]) - p[:, FLAT], 0.0, 1.0),
+        "size": np.where(best == FLAT, 0.0, np.abs(p[:, BUY] - p[:, SELL])),
         "take_profit": np.select(sides, [above, below], np.nan),
         "stop_loss": np.select(sides, [below, above], np.nan),
     }

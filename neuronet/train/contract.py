@@ -72,7 +72,7 @@ class Contract:
             reference=Reference.of(
                 bars[int(split.train[0]) : end_of_train],
                 prepared.classes(split.train),
-                differences=settings.differences
+                differences=settings.differences,
             ),
             symbol=bars.symbol,
             step=bars.step,

@@ -36,7 +36,7 @@ class Settings:
     features: tuple[str, ...] = _choice(("returns",), "feature sets: returns, diff, time, neuronet9")
     history: int = _choice(120, "bars that the net sees")
     horizon: int = _choice(12, "bars to look ahead")
-    threshold: float = _choice(0.0002, "direction, action: log return (diff: price) beyond which it is a move")
+    threshold: float = _choice(0.0002, "direction, action: log return (diff: price) from which it is a move")
     cost: float = _choice(0.0001, "policy: of changing the position by 1, as a share of the price")
     max_gap: str | None = _choice(None, "no window over a longer hole in time, as in 90min, 36h, 4d")
     validation: float = _choice(0.15, "share of the bars, before the test part, that picks the best epoch")

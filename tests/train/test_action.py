@@ -55,7 +55,7 @@ def test_columns_by_hand() -> None:
     np.testing.assert_array_equal(found["p_sell"], P[:, 0])
     np.testing.assert_array_equal(found["p_buy"], P[:, 2])
     assert found["class"].tolist() == ["buy", "sell", "flat"]
-    np.testing.assert_allclose(found["size"], [0.7 - 0.2, 0.5 - 0.3, 0.0], atol=1e-15)
+    np.testing.assert_allclose(found["size"], [0.7 - 0.1, 0.5 - 0.2, 0.0], atol=1e-15)
     np.testing.assert_allclose(found["take_profit"], [102.02013400267558, 192.15788783046464, np.nan])
     np.testing.assert_allclose(found["stop_loss"], [99.00498337491681, 206.0909067907034, np.nan])
 
@@ -65,7 +65,7 @@ def test_an_empty_cell_for_no_price() -> None:
     text = Predictions(np.arange(3) * 10**9, np.array([100.0, 200.0, 300.0]), columns).csv()
     lines = "".join(text).splitlines()
     assert lines[0] == "time,close,p_sell,p_flat,p_buy,class,size,take_profit,stop_loss"
-    assert lines[1] == "1970-01-01 00:00:00,100,0.1,0.2,0.7,buy,0.5,102.02013,99.004983"
+    assert lines[1] == "1970-01-01 00:00:00,100,0.1,0.2,0.7,buy,0.6,102.02013,99.004983"
     assert lines[3] == "1970-01-01 00:00:02,300,0.2,0.5,0.3,flat,0,,"
 
 
