@@ -14,14 +14,13 @@ from neuronet.bars.bars import stamp
 from neuronet.cli import backtest_plot, console, forecast_plot
 from neuronet.cli.bar_options import read, reading_options
 from neuronet.cli.options import device_option, json_option
-from neuronet.cli.output import print_json
+from neuronet.cli.output import check_outputs, print_json
 from neuronet.device.find import find_device
 from neuronet.market.backtest import Backtest, backtest, buy_and_hold, default_max_gap
 from neuronet.market.report import Report, drawdown, report
 from neuronet.market.signals import read_positions
 from neuronet.series import table
 from neuronet.storage.atomic import replace_file
-from neuronet.storage.hdf5 import write_test
 from neuronet.train.positions import date_ns, positions_of, row_from, unseen_from
 from neuronet.train.settings import Settings
 
@@ -82,9 +81,7 @@ def command(
     if len(model_and_bars) != (wanted := 1 if signals else 2):
         usage = "BARS alone with --signals" if signals else "MODEL BARS, or BARS with --signals FILE"
         raise click.UsageError(f"got {len(model_and_bars)} files, need {wanted}: give {usage}")
-    for path in (output, equity, plot):
-        if path is not None:
-            write_test(path)
+    check_outputs((output, equity, plot), (*model_and_bars, signals))
     if plot is not None:
         forecast_plot.require_matplotlib(plot)
     longest = Settings(max_gap=max_gap).max_gap_ns

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
+from neuronet.cli import forecast_plot
 from neuronet.market.backtest import Backtest
 from neuronet.market.report import drawdown
-from neuronet.storage.atomic import replace_file
 
 MOST = (
     4_000  # points in a line; more bars are drawn in blocks, each with its last equity and deepest drawdown
@@ -34,15 +33,12 @@ def draw(path: Path, strategy: Backtest, hold: Backtest) -> None:
         if test is strategy:
             bottom.fill_between(time, fall, 0.0, color=color, alpha=0.25, lw=0)
     top.axhline(strategy.cash, color="0.8", lw=0.8, zorder=0)
-    top.set_title(f"{strategy.bars.symbol or 'bars'}: equity after costs", loc="left", fontsize=10)
+    title = f"{strategy.bars.symbol or 'bars'}: equity after costs"
+    top.set_title(title, loc="left", fontsize=10, parse_math=False)
     top.legend(loc="best", fontsize=8, frameon=False)
     bottom.set_title("drawdown, %", loc="left", fontsize=10)
     for panel in (top, bottom):
         panel.grid(alpha=0.3)
         panel.spines[["top", "right"]].set_visible(False)
     figure.autofmt_xdate()
-    figure.tight_layout()
-    image = BytesIO()
-    figure.savefig(image, format="png", dpi=120)
-    plt.close(figure)
-    replace_file(path, [image.getvalue()])
+    forecast_plot.save(path, figure)

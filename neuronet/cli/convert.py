@@ -12,9 +12,7 @@ from neuronet.bars.store import write_bars
 from neuronet.cli import console
 from neuronet.cli.bar_options import bars_argument, load
 from neuronet.cli.options import json_option
-from neuronet.cli.output import print_json
-from neuronet.errors import DataError
-from neuronet.storage.hdf5 import write_test
+from neuronet.cli.output import check_outputs, print_json
 
 
 @click.command()
@@ -26,9 +24,7 @@ def command(bars: Path, output: Path, as_json: bool, **options: Any) -> None:
 
     OUTPUT keeps how the bars were read: options of reading are given here, not later.
     """
-    if output.exists() and output.samefile(bars):
-        raise DataError("is the file to read", where=str(output), fix="choose another name for OUTPUT")
-    write_test(output)
+    check_outputs([output], [bars])
     loaded, findings = load(bars, options)
     write_bars(output, loaded, findings)
     ends = {"first": stamp(loaded.time[0]), "last": stamp(loaded.time[-1])}

@@ -11,21 +11,23 @@ from neuronet.bars.bars import stamp
 from neuronet.cli import console, forecast_plot
 from neuronet.cli.bar_options import NAMES, reading_options
 from neuronet.cli.options import device_option, json_option
-from neuronet.cli.output import print_json
+from neuronet.cli.output import check_outputs, print_json
 from neuronet.device.find import find_device
 from neuronet.models.mamba4cast import Mamba4Cast
 from neuronet.series.frequency import Frequency
 from neuronet.series.table import read_series
 from neuronet.storage.atomic import replace_file
-from neuronet.storage.hdf5 import write_test
 from neuronet.train.forecast import Forecast, csv_lines, forecast_series
 
 
 def _levels(_ctx: click.Context, _option: click.Parameter, text: str) -> tuple[float, ...]:
     try:
-        return tuple(float(part) for part in text.split(",") if part.strip())
+        levels = tuple(float(part) for part in text.split(",") if part.strip())
     except ValueError:
         raise click.BadParameter(f"{text!r}: write numbers with commas, as in 0.1,0.9") from None
+    if len({f"{level:g}" for level in levels}) < len(levels):
+        raise click.BadParameter(f"{text!r}: each number once; 6 digits count")  # they name the columns
+    return levels
 
 
 @click.command()
@@ -73,9 +75,7 @@ def command(
     """
     if len(model_and_series) > 2:
         raise click.UsageError(f"got {len(model_and_series)} files: give [MODEL] SERIES")
-    for path in (output, plot):
-        if path is not None:
-            write_test(path)
+    check_outputs((output, plot), model_and_series)
     if plot is not None:
         forecast_plot.require_matplotlib(plot)
     chosen = {name: value for name, value in options.items() if name in NAMES and value is not None}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neuronet.errors import DataError
 from neuronet.storage.atomic import replace_file
 from neuronet.train.forecast import Forecast
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST = 8  # panels in a picture
 HISTORY = 4  # times the horizon
@@ -44,12 +49,21 @@ def draw(path: Path, forecasts: Sequence[Forecast]) -> None:
             band = f"{one.levels[low]:g} to {one.levels[high]:g} quantile"
             edges = one.quantiles[:, low], one.quantiles[:, high]
             panel.fill_between(ahead, *edges, color="tab:blue", alpha=0.2, lw=0, label=band)
-        panel.set_title(one.series.name, loc="left", fontsize=10)
+        panel.set_title(one.series.name, loc="left", fontsize=10, parse_math=False)  # $ is a currency
         panel.grid(alpha=0.3)
         panel.spines[["top", "right"]].set_visible(False)
     panels[0, 0].legend(loc="best", fontsize=8, frameon=False)
-    figure.tight_layout()
+    save(path, figure)
+
+
+def save(path: Path, figure: Figure) -> None:
+    """Write a figure as PNG and close it. A letter that no font has becomes a box, without a warning."""
+    from matplotlib import pyplot as plt
+
     image = BytesIO()
-    figure.savefig(image, format="png", dpi=120)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure.tight_layout()
+        figure.savefig(image, format="png", dpi=120)
     plt.close(figure)
     replace_file(path, [image.getvalue()])

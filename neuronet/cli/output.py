@@ -6,12 +6,15 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
 from neuronet.cli import console
+from neuronet.errors import DataError
+from neuronet.storage.hdf5 import write_test
 
 BAR_CELLS = 24
 
@@ -35,6 +38,33 @@ def table(rows: Iterable[Sequence[Any]], header: Sequence[str]) -> str:
 def print_json(data: Any) -> None:
     """``data`` as JSON in ASCII; NumPy values become plain ones, and what is not finite becomes null."""
     click.echo(json.dumps(_plain(data), indent=2, allow_nan=False))
+
+
+def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[str | Path | None]) -> None:
+    """Refuse, before any work, outputs that cannot be written, that are read too, or that are one file.
+
+    None is an option that was not given. Raises DataError, and FileFormatError as ``write_test`` does.
+    """
+    read = [Path(path) for path in inputs if path is not None]
+    written: list[Path] = []
+    for path in outputs:
+        if path is None:
+            continue
+        write_test(path)
+        if any(_same(path, other) for other in read):
+            raise DataError("is a file to read", where=str(path), fix="choose another name for the output")
+        if any(_same(path, other) for other in written):
+            raise DataError(
+                "would be written twice", where=str(path), fix="choose another name for one output"
+            )
+        written.append(path)
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Whether two paths are one file, also through links, or would be."""
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    return path.resolve() == other.resolve()
 
 
 class Progress:

@@ -11,9 +11,8 @@ from neuronet.bars.bars import stamp
 from neuronet.cli import console
 from neuronet.cli.bar_options import bars_argument, read
 from neuronet.cli.options import device_option, json_option
-from neuronet.cli.output import print_json
+from neuronet.cli.output import check_outputs, print_json
 from neuronet.device.find import find_device
-from neuronet.storage.hdf5 import write_test
 from neuronet.train.predict import predict
 
 
@@ -40,8 +39,7 @@ def command(
     The row of a bar uses that bar and those before it only: more bars never change an earlier row.
     forecast_1 is the close of the next bar. With --json only the last row is printed.
     """
-    if output is not None:
-        write_test(output)
+    check_outputs([output], (model, bars))
     found = predict(model, read(bars, options), closed_only=closed_only, device=find_device(device))
     if output is not None:
         found.write_csv(output)

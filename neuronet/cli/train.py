@@ -14,7 +14,7 @@ from neuronet.cli.bar_options import bars_argument, read
 from neuronet.cli.epochs import EpochView, resume_command
 from neuronet.cli.interrupt import Interrupt
 from neuronet.cli.options import device_option, json_option
-from neuronet.cli.output import print_json
+from neuronet.cli.output import check_outputs, print_json
 from neuronet.device.find import find_device
 from neuronet.net import CNet
 from neuronet.train.config import effective, read_config, to_toml
@@ -73,6 +73,8 @@ def command(
 
     Each option may also be set as a variable, such as NEURONET_EPOCHS=5, or in the file of --config.
     """
+    if not print_config:
+        check_outputs([output], (bars, config))
     loaded = read(bars, options)
     chosen = {name: value for name, value in options.items() if value is not None}
     file = read_config(config) if config else ({}, {})

@@ -31,6 +31,7 @@ from neuronet.market.trades import Trades, find_trades
 log = logging.getLogger(__name__)
 
 DAY = 86_400 * 10**9  # ns
+RICHEST = 1e100  # sums of more would leave float64
 LARGE = 0.1  # costs of a fill that are a larger share of the price are a slip, such as points for price
 
 
@@ -177,8 +178,9 @@ def _check_costs(bars: Bars, spread: float, commission: float, slippage: float, 
     for name, value in (("spread", spread), ("commission", commission), ("slippage", slippage)):
         if not 0.0 <= value < np.inf:
             raise SpecError(f"{name} cannot be {value:g}", where=f"--{name}", fix="choose 0 or more")
-    if not 0.0 < cash < np.inf:
-        raise SpecError(f"the start capital cannot be {cash:g}", where="--cash", fix="choose more than 0")
+    if not 0.0 < cash <= RICHEST:
+        fix = f"choose more than 0 and at most {RICHEST:g}"
+        raise SpecError(f"the start capital cannot be {cash:g}", where="--cash", fix=fix)
     price = float(np.median(bars.close))
     for name, value, unit in (
         ("spread", spread / price, "in units of price: 20 points of 0.00001 are 0.0002"),

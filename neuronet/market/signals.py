@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from neuronet.bars.bars import Bars, stamp
 from neuronet.errors import DataError
+from neuronet.series.frequency import SECOND, Frequency
 from neuronet.series.table import read_series
 
 log = logging.getLogger(__name__)
@@ -25,9 +26,17 @@ def read_positions(path: str | Path, bars: Bars, **options: Any) -> NDArray[np.f
              that of a bar, when it opens, on the clock of ``bars``
     options  date_format and decimal, see read_series
 
-    Warns of rows at whose time there is no bar. Raises DataError when that is so for all of them.
+    Warns of rows at whose time there is no bar, and when half of the bars in between have no row. Raises
+    DataError when no row has the time of a bar.
     """
-    (found,) = read_series(path, COLUMN, **options)
+    every = Frequency(max(1, bars.step // SECOND), "s")  # positions may be irregular: nothing goes on from it
+    try:
+        (found,) = read_series(path, COLUMN, frequency=every, **options)
+    except DataError as error:
+        if not error.what.startswith("no column"):
+            raise
+        fix = f"give a column of times and one of numbers named {COLUMN}"
+        raise DataError(error.what, where=error.where, fix=fix) from None
     rows = np.minimum(np.searchsorted(bars.time, found.times), len(bars) - 1)
     known = bars.time[rows] == found.times
     if not known.any():
@@ -41,6 +50,14 @@ def read_positions(path: str | Path, bars: Bars, **options: Any) -> NDArray[np.f
         log.warning(
             "%s: %d of %d positions have a time without a bar and count for nothing, the first at %s",
             Path(path).name, int((~known).sum()), len(known), stamp(found.times[~known][0]),
+        )  # fmt: skip
+    inside = slice(int(rows[known][0]), int(rows[known][-1]) + 1)
+    without = len(bars[inside]) - int(known.sum())
+    if 2 * without >= len(bars[inside]):  # a list of changes, it seems, not of positions
+        log.warning(
+            "%s: %d of %d bars between its first and last position have no row and are flat: a position "
+            "does not go on by itself",
+            Path(path).name, without, len(bars[inside]),
         )  # fmt: skip
     positions = np.full(len(bars), np.nan)
     positions[rows[known]] = found.values[known]

@@ -19,10 +19,13 @@ from neuronet.fitting.state import TrainingState
 from neuronet.losses.quantile import Quantile
 from neuronet.models import mamba4cast_layers as parts
 from neuronet.models.mamba4cast_data import EpochSource, SeriesSource, SyntheticSource
+from neuronet.models.mamba4cast_inputs import check_count, check_series, numbers_of, stamps_of
 from neuronet.models.mamba4cast_tokens import CHANNELS, Tokens, tokens_of_series
 from neuronet.net import CNet
+from neuronet.ops.ts_position_encoder import MOST_FREQS
 from neuronet.optim.adam import Adam
 from neuronet.optim.schedules import WarmupCosine
+from neuronet.prior.draw import SHORTEST
 from neuronet.prior.settings import Prior
 from neuronet.series.frequency import Frequency
 from neuronet.series.series import Series
@@ -77,6 +80,19 @@ class Mamba4Cast:
                 raise SpecError(
                     f"{name}={getattr(self, name)} is not positive", where=where, fix="give 1 or more"
                 )
+        least, most = 4 * len(self.periods), 4 * len(self.periods) * (MOST_FREQS + 1) - 1
+        if self.periods and not least <= self.width <= most:
+            raise SpecError(
+                f"width={self.width} is not in {least} … {most}, where {len(self.periods)} periods fit in",
+                where=where,
+                fix=f"try {4 * least}",
+            )
+        if parts.INNER * self.width % self.heads:
+            raise SpecError(
+                f"heads={self.heads} does not divide {parts.INNER} x width={self.width}",
+                where=where,
+                fix="choose heads that divide it, such as 2",
+            )
         levels = np.array(self.levels)
         if MEDIAN not in self.levels or np.any(np.diff(levels) <= 0.0):
             raise SpecError(
@@ -204,6 +220,26 @@ class Mamba4Cast:
         The validation loss is that of cuts drawn once: of series that training never sees for a prior, of the
         same series otherwise.
         """
+        for name, count in (
+            ("epochs", epochs),
+            ("samples", samples),
+            ("batch", batch),
+            ("processes", processes),
+        ):
+            check_count(name, count, "Mamba4Cast.fit")
+        check_count("seed", seed, "Mamba4Cast.fit", least=0)
+        if not 0.0 < lr <= float(np.finfo(np.float32).max):
+            raise SpecError(f"lr={lr} is no learning rate", where="Mamba4Cast.fit", fix="try 0.002")
+        if data is None or isinstance(data, Prior):
+            if self.context + self.horizon < SHORTEST:
+                raise SpecError(
+                    f"context={self.context} and horizon={self.horizon} are too short: synthetic series have "
+                    f"{SHORTEST} values or more",
+                    where="Mamba4Cast.fit",
+                    fix=f"choose a context of {max(1, SHORTEST - self.horizon)} or more",
+                )
+        else:
+            data = check_series(data, "Mamba4Cast.fit")
         if state is None:
             steps = epochs * -(-samples // batch)
             rate = WarmupCosine(lr, int(WARMUP * steps), steps)
@@ -258,33 +294,29 @@ class Mamba4Cast:
 
         Returns the median [horizon], or [horizon, quantiles].
         """
-        stamps = np.asarray(times)
-        if stamps.dtype.kind == "M":
-            stamps = stamps.astype("datetime64[ns]").astype(np.int64)
-        elif stamps.dtype.kind not in "iu":
-            raise DataError(
-                f"times have dtype {stamps.dtype}",
-                where="Mamba4Cast.forecast",
-                fix="give datetime64, or int64 ns since 1970",
-            )
-        series = Series("history", np.asarray(history, np.float64), stamps, Frequency.of(stamps))
+        stamps = stamps_of(times)
+        series = Series("history", numbers_of(history), stamps, Frequency.of(stamps))
         return self.forecast_many([series], horizon, quantiles)[0]
 
     def forecast_many(
         self, histories: Sequence[Series], horizon: int, quantiles: Sequence[float] | None = None
     ) -> list[Floats]:
         """As ``forecast``, for many series; those of like length go through the net together."""
-        asked = (MEDIAN,) if quantiles is None else tuple(quantiles)
+        where = "Mamba4Cast.forecast"
+        histories = check_series(histories, where)
+        levels = np.asarray((MEDIAN,) if quantiles is None else quantiles)
+        if levels.ndim != 1 or levels.dtype.kind not in "fiu":
+            raise SpecError(
+                f"quantiles={quantiles!r} are no list of numbers", where=where, fix="try (0.1, 0.9)"
+            )
+        asked = tuple(levels.tolist())
         if not asked or not all(self.levels[0] <= q <= self.levels[-1] for q in asked):
             raise SpecError(
                 f"quantiles {asked} are not between {self.levels[0]} and {self.levels[-1]}",
-                where="Mamba4Cast.forecast",
+                where=where,
                 fix="ask for others, or train with more levels",
             )
-        if horizon < 1:
-            raise SpecError(
-                f"horizon={horizon} is not positive", where="Mamba4Cast.forecast", fix="give 1 or more"
-            )
+        check_count("horizon", horizon, where)
         if horizon > self.horizon:
             log.warning("the model was trained for %d steps ahead, not for %d", self.horizon, horizon)
         for one in histories:

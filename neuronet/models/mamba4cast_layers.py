@@ -12,6 +12,7 @@ from neuronet.layers.mamba4_cast_embeding import CMamba4CastEmbeding
 from neuronet.layers.mamba_block import CNeuronMambaBlockOCL
 from neuronet.layers.multi_windows_conv_w_pad import CNeuronMultiWindowsConvWPadOCL
 
+INNER = 2  # times the width: of the Mamba blocks inside
 WINDOWS = (3, 5, 7)  # units that the convolutions see
 HOUR, DAY, WEEK, YEAR = 3_600, 86_400, 604_800, 31_556_952  # seconds; the Gregorian year
 PERIODS = (HOUR, DAY, WEEK, YEAR // 12, YEAR)
@@ -23,7 +24,7 @@ def encoder(
     """From [units, window] and the phases [units, periods] to [units, width]; no unit sees a later one.
 
     Each of ``depth`` stages is a multi-window convolution over the past, a dense layer for each unit that
-    brings its filters back to ``width``, and a Mamba block with an inner width of 2 * width.
+    brings its filters back to ``width``, and a Mamba block with an inner width of INNER * width.
     """
     embedding = CMamba4CastEmbeding(window=window, window_out=width, periods=periods, unit_norm=True)
     layers: list[CNeuronBaseOCL] = [embedding]
@@ -39,7 +40,7 @@ def encoder(
                 activation=Activation.GELU,
             ),
             per_unit(len(WINDOWS) * filters, width),
-            CNeuronMambaBlockOCL(window_key=2 * width, heads=heads, state_size=state_size),
+            CNeuronMambaBlockOCL(window_key=INNER * width, heads=heads, state_size=state_size),
         ]
     return [*layers, CNeuronLayerNormOCL()]
 

@@ -93,7 +93,7 @@ def find_layout(text: Text, options: ReadOptions, column: str | int | None = Non
     if column is None:
         values, notes = _find_values(names, data, time)
     else:
-        values, notes = [_asked(column, names, width, where)], []
+        values, notes = [_asked(column, names, time, width, where)], []
     if not values:
         raise DataError(
             f"no column holds numbers; {_seen(names, data)}", where=where, fix="give a column of values"
@@ -195,11 +195,13 @@ def _find_values(names: Sequence[str], data: Rows, time: tuple[int, ...]) -> tup
     return values, notes
 
 
-def _asked(column: str | int, names: Sequence[str], width: int, where: str) -> int:
+def _asked(column: str | int, names: Sequence[str], time: tuple[int, ...], width: int, where: str) -> int:
     """Return the number of a column that is given by name or number."""
-    if isinstance(column, str) and column in names:
-        return names.index(column)
     number = int(column) if str(column).isdecimal() else -1
+    if isinstance(column, str) and column in names:
+        number = names.index(column)
+    if number in time:
+        raise DataError(f"column {column!r} holds the times", where=where, fix="give a column of values")
     if not 0 <= number < width:
         there = f"the columns are {', '.join(names)}" if names else f"there are {width} columns without names"
         raise DataError(f"no column {column!r}; {there}", where=where, fix="give a name, or a number from 0")

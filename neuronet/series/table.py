@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from neuronet.bars.columns import shorten
 from neuronet.bars.dialect import sniff_text
 from neuronet.bars.lines import data_lines
 from neuronet.bars.numbers import parse_numbers
-from neuronet.bars.options import ReadOptions
+from neuronet.bars.options import ReadOptions, option_of
 from neuronet.bars.read import read_bars, symbol_of
 from neuronet.bars.store import is_hdf5
 from neuronet.bars.table import NA, parse_table
@@ -72,15 +73,18 @@ def read_series(
         return _checked(_closes(read_bars(path, **options), column, frequency, path), path.name)
     if unused := set(chosen.chosen()) - {"date_format", "decimal"}:
         raise DataError(
-            f"{', '.join(sorted(unused))} can be chosen for bars only, and these are none",
+            f"{', '.join(map(option_of, sorted(unused)))} can be chosen for bars only, and these are none",
             where=path.name,
-            fix="leave it out, or read the file with read_bars",
+            fix="leave it out",
         )
     return _checked(_read_table(text, path, column, frequency, chosen), path.name)
 
 
 def _checked(series: list[Series], where: str) -> list[Series]:
-    """Warn of irregular times; series of one file mostly share them: one warning for equal ones."""
+    """Warn of a name that occurs twice and of irregular times: one warning for equal ones."""
+    twice = [name for name, count in Counter(one.name for one in series).items() if count > 1]
+    if twice:
+        log.warning("%s: %r names more than one series", where, twice[0])
     said: set[tuple[int, int, Frequency]] = set()
     for one in series:
         key = (len(one), one.gaps, one.frequency)

@@ -58,9 +58,9 @@ def _target(path: Path) -> Path:
         if path.exists() and not path.is_file():
             kind = "a folder" if path.is_dir() else "a device or pipe"
             raise FileFormatError(
-                f"is {kind}, so no model can be written there",
+                f"is {kind}, so no file can be written there",
                 where=str(path),
-                fix="add a file name, such as model.h5",
+                fix="give the name of a file",
             )
         if not path.parent.is_dir():
             raise FileFormatError(

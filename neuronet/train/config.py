@@ -31,8 +31,17 @@ def read_config(path: str | Path) -> tuple[Spec, Spec]:
 
 
 def effective(file: tuple[Spec, Spec], chosen: Mapping[str, Any]) -> tuple[Settings, Spec | None]:
-    """Settings and net from a config file and what options and variables say, which wins."""
+    """Settings and net from a config file and what options and variables say, which wins.
+
+    Raises SpecError when both name a net.
+    """
     settings, net = dict(file[0]), dict(file[1])
+    if "layers" in net and "model" in chosen and chosen["model"] != settings.get("model"):
+        raise SpecError(
+            f"the file of --config has layers of its own, which --model {chosen['model']} cannot replace",
+            where="--model",
+            fix="leave out --model, or the layers in the file",
+        )
     if "batch" in net:
         settings.setdefault("batch", net.pop("batch"))
     if "optimizer" in net:

@@ -15,7 +15,7 @@ from neuronet.bars.bars import Bars, stamp
 from neuronet.bars.split import Starts
 from neuronet.bars.windows import window_starts
 from neuronet.device.base import Device
-from neuronet.errors import DataError, SpecError
+from neuronet.errors import DataError
 from neuronet.fitting.fit import predict_source
 from neuronet.net import CNet
 from neuronet.storage.hdf5 import read_model
@@ -24,9 +24,9 @@ from neuronet.train.baselines import forecasts
 from neuronet.train.contract import Contract, part_span
 from neuronet.train.metrics import class_scores, forecast_scores
 from neuronet.train.policy import follows, policy_scores
+from neuronet.train.positions import date_ns
 from neuronet.train.prepare import cut, known_rows, make_targets
 from neuronet.train.second_input import second_input
-from neuronet.train.settings import is_date
 
 log = logging.getLogger(__name__)
 
@@ -67,16 +67,13 @@ def evaluate(
 
     Raises DataError when there is no such window.
     """
-    if test_from is not None and not is_date(test_from):
-        raise SpecError(f"{test_from!r} is no date", where="--test-from", fix="write it 2024-01-31")
+    asked = None if test_from is None else date_ns(test_from, "--test-from")
     file = read_model(model)
     contract = Contract.from_dict(file.bars, str(model))
     net = CNet.from_file(file, device, where=str(model))
     contract.compare(bars)
     bars, values = known_rows(bars, contract.settings, contract.features)
-    settings, begins = contract.settings, contract.test_begins
-    if test_from is not None:
-        begins = int(np.datetime64(test_from, "ns").astype(np.int64))
+    settings, begins = contract.settings, contract.test_begins if asked is None else asked
     if begins < contract.test_begins:
         log.warning(
             "training and validation used bars up to %s: scores before that are not honest",

@@ -61,10 +61,11 @@ def unseen_from(model: str | Path, since: str | None = None) -> int:
     return wanted
 
 
-def date_ns(since: str) -> int:
-    """A date such as 2024-01-31, with or without a time, in ns. SpecError when it is none."""
+def date_ns(since: str, option: str = "--from") -> int:
+    """A date such as 2024-01-31, with or without a time, in ns. SpecError when int64 ns hold no such date."""
     if not is_date(since):
-        raise SpecError(f"{since!r} is no date", where="--from", fix="write it 2024-01-31")
+        fix = "write it 2024-01-31, with a year from 1678 to 2261"
+        raise SpecError(f"{since!r} is no date", where=option, fix=fix)
     return int(np.datetime64(since, "ns").astype(np.int64))
 
 

@@ -50,7 +50,7 @@ class Pretraining:
                 raise SpecError(
                     f"{name} cannot be {getattr(self, name)}", where=f"--{name}", fix="give 1 or more"
                 )
-        if not 0.0 < self.lr < np.inf:
+        if not 0.0 < self.lr <= float(np.finfo(np.float32).max):
             raise SpecError(f"lr cannot be {self.lr}", where="--lr", fix="try 0.002")
         if self.seed < 0:
             raise SpecError(f"seed cannot be {self.seed}", where="--seed", fix="give 0 or more")

@@ -64,7 +64,7 @@ class Settings:
             self._require(name, getattr(self, name) >= 1, "choose 1 or more")
         self._require("threshold", self.threshold >= 0.0, "choose 0 or more")
         self._require("cost", 0.0 <= self.cost < np.inf, "choose 0 or more")
-        self._require("lr", 0.0 < self.lr < np.inf, "try 0.001")
+        self._require("lr", 0.0 < self.lr <= float(np.finfo(np.float32).max), "try 0.001")
         self._require("l2", 0.0 <= self.l2 < np.inf, "choose 0 or more")
         self._require("seed", self.seed >= 0, "choose 0 or more")
         self._require("clip_norm", self.clip_norm is None or _is_positive(self.clip_norm), "try 1.0")
@@ -135,8 +135,9 @@ def _span(text: Any) -> int:
 
 
 def is_date(text: Any) -> bool:
-    """Whether NumPy reads ``text`` as a date, with or without a time."""
+    """Whether NumPy reads ``text`` as a date of the years 1678 to 2261, which int64 ns can hold."""
     try:
-        return not np.isnat(np.datetime64(str(text), "ns"))
+        date = np.datetime64(str(text), "s")
     except ValueError:
         return False
+    return not np.isnat(date) and 1678 <= date.astype("datetime64[Y]").astype(int) + 1970 <= 2261

@@ -130,3 +130,17 @@ def test_wrong_input(run: Any, model_file: Path, bars_file: Path, tmp_path: Path
         assert result.exit_code == 2, (arguments, result.output)
         assert result.stdout == ""
         assert message in result.stderr
+
+
+@pytest.mark.parametrize("option", ["-o", "--equity", "--plot"])
+def test_bars_and_signals_are_never_the_output(
+    run: Any, bars_file: Path, tmp_path: Path, option: str
+) -> None:
+    signals = tmp_path / "signals.csv"
+    signals.write_text("time,position\n2024-01-01,1\n", encoding="utf-8")
+    for target in (bars_file, signals):
+        before = target.read_bytes()
+        result = run("backtest", bars_file, "--signals", signals, option, target)
+        assert result.exit_code == 2
+        assert "is a file to read" in result.stderr
+        assert target.read_bytes() == before

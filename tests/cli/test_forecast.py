@@ -278,3 +278,53 @@ def test_info_on_a_forecaster(run: Any, forecaster_file: Path) -> None:
     assert found["net"]["builder"] == model.spec()
     assert found["net"]["parameters"] == model.net.pool.count
     assert found["net"]["layers"][-1]["output_shape"] == [5, 3]
+
+
+@pytest.mark.parametrize("option", ["-o", "--plot"])
+def test_a_file_that_is_read_is_never_written(
+    run: Any, forecaster_file: Path, series_file: Path, tmp_path: Path, option: str
+) -> None:
+    link = tmp_path / "link.csv"
+    link.symlink_to(series_file)
+    for target in (series_file, link, forecaster_file):
+        before = target.read_bytes()
+        result = run("forecast", forecaster_file, series_file, option, target)
+        assert result.exit_code == 2
+        assert "is a file to read" in result.stderr
+        assert target.read_bytes() == before
+
+
+def test_two_outputs_are_two_files(
+    run: Any, forecaster_file: Path, series_file: Path, tmp_path: Path
+) -> None:
+    one = tmp_path / "one"
+    result = run("forecast", forecaster_file, series_file, "-o", one, "--plot", tmp_path / "." / "one")
+    assert result.exit_code == 2
+    assert "would be written twice" in result.stderr
+    assert not one.exists()
+
+
+@pytest.mark.parametrize("column", ["time", "0"])
+def test_the_column_of_times_is_no_series(
+    run: Any, forecaster_file: Path, series_file: Path, column: str
+) -> None:
+    result = run("forecast", forecaster_file, series_file, "--column", column)
+    assert result.exit_code == 2
+    assert f"column '{column}' holds the times" in result.stderr
+
+
+def test_a_quantile_twice_is_refused(run: Any, forecaster_file: Path, series_file: Path) -> None:
+    result = run("forecast", forecaster_file, series_file, "--quantiles", "0.1,0.9,0.1000000001")
+    assert result.exit_code == 2
+    assert "each number once" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["$x_{$", "価格"])
+@pytest.mark.filterwarnings("error")
+def test_any_name_can_be_drawn(run: Any, forecaster_file: Path, tmp_path: Path, name: str) -> None:
+    path, picture = tmp_path / "series.csv", tmp_path / "picture.png"
+    rows = [f"2024-01-{day:02d},{day}" for day in range(1, 20)]
+    path.write_text("\n".join([f"time,{name}", *rows]), encoding="utf-8")
+    result = run("forecast", forecaster_file, path, "--plot", picture)
+    assert result.exit_code == 0, result.output
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -100,3 +100,12 @@ def test_wrong_input(model_file: Path, bars_file: Path, tmp_path: Path) -> None:
     result = run(model_file, short, "--device", "numpy")
     assert result.exit_code == 2
     assert "give 0 windows of 24+0; need >= 24" in result.stderr
+
+
+def test_model_and_bars_are_never_the_output(model_file: Path, bars_file: Path) -> None:
+    for target in (model_file, bars_file):
+        before = target.read_bytes()
+        result = run(model_file, bars_file, "-o", target)
+        assert result.exit_code == 2
+        assert "is a file to read" in result.stderr
+        assert target.read_bytes() == before

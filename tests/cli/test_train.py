@@ -230,3 +230,11 @@ def test_many_signals_never_harm_the_file(bars_file: Path, tmp_path: Path) -> No
     assert "Traceback" not in err
     assert read_model(path).training["epoch"] >= 1
     assert [p.name for p in tmp_path.iterdir()] == ["m.h5"]
+
+
+def test_the_bars_are_never_the_output(bars_file: Path) -> None:
+    before = bars_file.read_bytes()
+    result = run("train", bars_file, "-o", bars_file)
+    assert result.exit_code == 2
+    assert "is a file to read" in result.stderr
+    assert bars_file.read_bytes() == before

@@ -189,6 +189,7 @@ def test_trades_as_csv(make: Make) -> None:
         ({"slippage": NAN}, SpecError, "--slippage: slippage cannot be nan"),
         ({"commission": 0.5}, SpecError, "0.01 % is 0.0001"),
         ({"cash": 0.0}, SpecError, "--cash: the start capital cannot be 0"),
+        ({"cash": 1e308}, SpecError, "--cash: the start capital cannot be 1e+308"),
         ({"positions": [1, 2, 0]}, DataError, "position 2 at 2024-01-01 01:00:00 is outside [-1, 1]"),
         ({"positions": [1, np.inf, 0]}, DataError, "position inf at"),
         ({"positions": [1, 1]}, ShapeError, "positions have shape (2,), there are 3 bars"),

@@ -58,3 +58,21 @@ def test_refusals(bars: Bars, tmp_path: Path) -> None:
         with pytest.raises(DataError) as caught:
             read_positions(write(tmp_path, *lines), bars)
         assert message in str(caught.value)
+
+
+def test_positions_may_be_irregular_or_one(
+    bars: Bars, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = read_positions(write(tmp_path, "time,position", "2024-01-01 02:00:00,1"), bars)
+    np.testing.assert_array_equal(one, [np.nan, np.nan, 1, np.nan, np.nan, np.nan])
+    assert not caplog.text
+    rows = ["2024-01-01 00:00:00,1", "2024-01-01 01:00:00,0", "2024-01-01 05:00:00,-1"]
+    found = read_positions(write(tmp_path, "time,position", *rows), bars)
+    np.testing.assert_array_equal(found, [1, 0, np.nan, np.nan, np.nan, -1])
+    assert "3 of 6 bars between its first and last position have no row and are flat" in caplog.text
+
+
+def test_another_name_of_the_column_says_what_helps(bars: Bars, tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        read_positions(write(tmp_path, "time,Position", "2024-01-01 01:00:00,1"), bars)
+    assert "one of numbers named position" in str(caught.value)

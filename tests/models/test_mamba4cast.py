@@ -221,7 +221,7 @@ def test_what_cannot_be_forecast_is_refused(model: Mamba4Cast, make_series: Make
     values[-128:] = np.nan
     with pytest.raises(DataError, match=r"series 'gone': none of the last 128 values is known"):
         model.forecast_many([make_series(wave(30)), make_series(values, name="gone")], 6)
-    with pytest.raises(SpecError, match="horizon=0 is not positive"):
+    with pytest.raises(SpecError, match="horizon=0 is no whole number from 1 on"):
         model.forecast_many([make_series(wave(30))], 0)
 
 

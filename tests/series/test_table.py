@@ -178,3 +178,10 @@ def test_options(tmp_path: Path) -> None:
         read_series(odd, date_format="%d.%m.%Y")
     with pytest.raises(DataError, match="tz can be chosen for bars only"):
         read_series(path, date_format="dmy", tz="UTC")
+
+
+def test_a_name_twice_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text("time,x,x\n2024-01-01,1,2\n2024-01-02,3,4\n", encoding="utf-8")
+    assert [one.values.tolist() for one in read_series(path)] == [[1, 3], [2, 4]]
+    assert "twice.csv: 'x' names more than one series" in caplog.text

@@ -93,3 +93,13 @@ def test_unknown_layer_and_missing_file(tmp_path: Path) -> None:
         declared_net(settings, 5, net)
     with pytest.raises(SpecError, match=r"none\.toml: cannot be read"):
         read_config(tmp_path / "none.toml")
+
+
+def test_a_net_in_the_file_and_another_model_are_refused(tmp_path: Path) -> None:
+    settings = Settings(model="dfft", history=8)
+    text = to_toml(settings, declared_net(settings, 5, None).spec())
+    again, net = effective(read_config(write(tmp_path, text)), {"model": "dfft"})
+    assert again.model == "dfft"
+    assert net is not None
+    with pytest.raises(SpecError, match="--model conv cannot replace"):
+        effective(read_config(write(tmp_path, text)), {"model": "conv"})

@@ -15,7 +15,7 @@ from neuronet.storage.hdf5 import read_model
 from neuronet.train import positions
 from neuronet.train.contract import Contract
 from neuronet.train.pipeline import TrainResult
-from neuronet.train.positions import positions_of, row_from, unseen_from
+from neuronet.train.positions import date_ns, positions_of, row_from, unseen_from
 from neuronet.train.predict import Predictions, predict
 
 Trained = tuple[Path, TrainResult]
@@ -79,3 +79,16 @@ def test_no_bar_left_and_no_date(trained: Trained, bars: Bars) -> None:
         row_from(replace(bars, symbol="X"), unseen_from(trained[0], "2050-01-01"))
     with pytest.raises(SpecError, match="--from: 'soon' is no date"):
         unseen_from(trained[0], "soon")
+
+
+@pytest.mark.parametrize("text", ["1500-01-01", "9999-12-31", "2262-01-01"])
+def test_a_date_that_does_not_fit_into_ns_is_refused(text: str) -> None:
+    with pytest.raises(SpecError, match=rf"--from: '{text}' is no date\nFix: .*from 1678 to 2261"):
+        date_ns(text)
+
+
+def test_dates_in_ns() -> None:
+    assert date_ns("1970-01-02") == 86_400 * 10**9
+    assert date_ns("2261-12-31T23:00") == int(np.datetime64("2261-12-31T23:00", "ns").astype(np.int64))
+    with pytest.raises(SpecError, match="--test-from: 'x' is no date"):
+        date_ns("x", "--test-from")

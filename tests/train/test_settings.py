@@ -75,3 +75,11 @@ def test_wrong_type_and_unknown_field() -> None:
         Settings.from_dict({"history": 1.5})
     with pytest.raises(SpecError, match="unknown setting 'windw'"):
         Settings.from_dict({"windw": 3})
+
+
+@pytest.mark.parametrize("year", ["9999-12-31", "1500-01-01", "2262-06-01"])
+def test_a_date_that_int64_ns_cannot_hold_is_refused(year: str) -> None:
+    """As ns it would wrap around to another century."""
+    with pytest.raises(SpecError, match="--test-from: test_from cannot be"):
+        Settings(test_from=year)
+    assert Settings(test_from="2261-12-31").test_from == "2261-12-31"
