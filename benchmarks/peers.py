@@ -139,21 +139,27 @@ def dense_torch(kind: str, batch: int, graph: bool) -> Contender:
         torch.nn.functional.mse_loss(net(x), t).backward()
         adam.step()
 
-    call: Step = step
-    if graph:
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                step()
-        torch.cuda.current_stream().wait_stream(side)
-        captured = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(captured):
-            step()
-        call = captured.replay
     wait = torch.cuda.synchronize if kind == "cuda" else lambda: None
     name = f"PyTorch {torch.__version__} {kind}" + (" graph" if graph else " eager")
-    return Contender(name, call, wait, lambda: linears[0].weight.detach().cpu().numpy())
+    return Contender(
+        name, captured(step) if graph else step, wait, lambda: linears[0].weight.detach().cpu().numpy()
+    )
+
+
+def captured(step: Step) -> Step:
+    """``step`` as a CUDA graph, captured once."""
+    import torch
+
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
 
 
 def dense_jax(batch: int) -> Contender:

@@ -9,14 +9,12 @@ matrices, chunks of 64.
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-from peers import EPS, LR, Contender, Step, race
+from peers import Contender
+from steps import Makers, jax_step, main, neuronet_step, torch_parameters, torch_step
 
 import neuronet as nn
 
@@ -59,44 +57,16 @@ def data() -> list[np.ndarray]:
 
 
 def mamba_ours(spec: str | None) -> Contender:
-    """The launches of a training step as ``fit`` replays them, from data on the device."""
-    from neuronet.ops import step as step_op
-    from neuronet.optim.base import RATES
-
-    device = nn.find_device(spec)
     layers = [nn.CNeuronMambaBlockOCL(window_key=INNER, heads=HEADS, state_size=STATE)]
-    adam = nn.Adam(lr=LR, eps=EPS)
-    net = nn.CNet(input_shape=(UNITS, WINDOW), layers=layers, batch=BATCH, optimizer=adam).build(device)
-    parameters = {p.name: p for p in net.layers[0].parameters}
-    for name, values in weights().items():
-        parameters[name].value.write(values)
-    x, t = data()
-    net.input.output.write(x)
-    net.target.write(t)
-    table = device.array((1, RATES))
-
-    def work() -> None:
-        step_op.next_step(table, net.optimizer.hyper, net.step)
-        net.forward()
-        net.apply_loss(net.target)
-        net.backward()
-        net.update()
-
-    def step() -> None:
-        table.write(net.optimizer.rates(net.steps)[None])
-        net.step.write([net.steps, -1, -1, 0])
-        net.run("step", work)
-        net.steps += 1
-
-    return Contender("neuronet", step, device.finish, parameters[SHOWN].value.read)
+    own = {f"0/{name}": values for name, values in weights().items()}
+    return neuronet_step(spec, layers, own, *data(), f"0/{SHOWN}")
 
 
 def mamba_torch(kind: str, graph: bool = False, compiled: bool = False) -> Contender:
     import torch
     import torch.nn.functional as f
 
-    torch.set_float32_matmul_precision("highest")
-    w = {name: torch.nn.Parameter(torch.tensor(v, device=kind)) for name, v in weights().items()}
+    w = torch_parameters(weights(), kind)
     x, t = (torch.tensor(values, device=kind) for values in data())
     later = torch.ones(CHUNK, CHUNK, dtype=torch.bool, device=kind).triu(1)
 
@@ -136,38 +106,13 @@ def mamba_torch(kind: str, graph: bool = False, compiled: bool = False) -> Conte
         out = middle + linear("ff1", f.leaky_relu(linear("ff0", norm("norm1", middle)), 0.01))
         return f.mse_loss(out, t)
 
-    loss = torch.compile(loss_of) if compiled else loss_of
-    adam = torch.optim.Adam(w.values(), lr=LR, eps=EPS, capturable=graph)
-
-    def step() -> None:
-        adam.zero_grad(set_to_none=not graph)
-        loss().backward()
-        adam.step()
-
-    call: Step = step
-    if graph:
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                step()
-        torch.cuda.current_stream().wait_stream(side)
-        captured = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(captured):
-            step()
-        call = captured.replay
-    wait = torch.cuda.synchronize if kind == "cuda" else lambda: None
-    form = " graph" if graph else " compiled" if compiled else " eager"
-    return Contender(
-        f"PyTorch {torch.__version__} {kind}{form}", call, wait, lambda: w[SHOWN].detach().cpu().numpy()
-    )
+    return torch_step(kind, w, loss_of, SHOWN, graph=graph, compiled=compiled)
 
 
 def mamba_jax() -> Contender:
     import jax
     import jax.numpy as jnp
 
-    jax.config.update("jax_default_matmul_precision", "highest")
     later = jnp.triu(jnp.ones((CHUNK, CHUNK), bool), 1)
 
     def loss(w: dict[str, Any], x: Any, t: Any) -> Any:
@@ -210,50 +155,15 @@ def mamba_jax() -> Contender:
         out = middle + linear("ff1", jax.nn.leaky_relu(linear("ff0", norm("norm1", middle)), 0.01))
         return jnp.mean((out - t) ** 2)
 
-    @jax.jit
-    def step(state: tuple, x: Any, t: Any) -> tuple:
-        w, m, v, n = state
-        n, g = n + 1, jax.grad(loss)(w, x, t)
-        m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, m, g)
-        v = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, v, g)
-        c1, c2 = 1 / (1 - 0.9**n), 1 / (1 - 0.999**n)
-        w = jax.tree.map(lambda w, m, v: w - LR * m * c1 / (jnp.sqrt(v * c2) + EPS), w, m, v)
-        return w, m, v, n
-
-    start = {name: jnp.asarray(values) for name, values in weights().items()}
-    zeros = jax.tree.map(jnp.zeros_like, start)
-    held, (x, t) = [(start, zeros, zeros, jnp.float32(0))], (jnp.asarray(values) for values in data())
-
-    def call() -> None:
-        held[0] = step(held[0], x, t)
-
-    return Contender(
-        f"JAX {jax.__version__} jit {jax.default_backend()}",
-        call,
-        lambda: jax.block_until_ready(held[0]),
-        lambda: np.asarray(held[0][0][SHOWN]),
-    )
+    return jax_step(loss, weights(), data(), SHOWN)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--device", default=None)
-    parser.add_argument("--runs", type=int, default=20)
-    options = parser.parse_args()
-    kind = "cuda" if nn.find_device(options.device).kind == "gpu" else "cpu"
-    makers: list[Callable[[], Contender]] = [
-        partial(mamba_ours, options.device),
-        partial(mamba_torch, kind),
-        mamba_jax,
-    ]
+def makers(spec: str | None, kind: str) -> Makers:
+    found: Makers = [partial(mamba_ours, spec), partial(mamba_torch, kind), mamba_jax]
     if kind == "cuda":
-        makers += [partial(mamba_torch, kind, graph=True), partial(mamba_torch, kind, compiled=True)]
-    head = ["| work | who | median µs | min-max µs | peer / ours |", "|---|---|---|---|---|"]
-    rows = race("W6 Mamba block", makers, options.runs, rtol=2e-3)
-    sys.stdout.write("\n".join(head + rows) + "\n")
+        found += [partial(mamba_torch, kind, graph=True), partial(mamba_torch, kind, compiled=True)]
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, "W6 Mamba block", makers)
