@@ -57,4 +57,5 @@ def csv_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
 
 
 def _quoted(name: str) -> bool:
+    # csv.writer that ends lines with \n leaves a \r bare, and readers then see two lines
     return any(mark in name for mark in ',"\n\r')
