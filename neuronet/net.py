@@ -19,6 +19,7 @@ from neuronet.errors import FileFormatError, ShapeError, SpecError
 from neuronet.layers.base import Build, CNeuronBaseOCL, layer_from_spec
 from neuronet.layers.input import CNeuronInputOCL
 from neuronet.losses.base import Loss, make_loss
+from neuronet.ops import loss as loss_op
 from neuronet.ops import step as step_op
 from neuronet.optim.adam import Adam
 from neuronet.optim.base import RATES, Optimizer, optimizer_from_spec
@@ -206,9 +207,13 @@ class CNet:
             layer.feedForward(prev, self._second_of(layer))
 
     def apply_loss(self, target: DeviceArray) -> None:
-        """The loss of the present output: its value, and its gradient for the last layer."""
+        """The loss of the output plus the layers' penalties, and its gradient for the last layer."""
         last = self.layers[-1]
-        self.loss.apply(last.output, target, last.gradient, self.loss_value, self.optimizer.hyper, self.step)
+        counters = self.loss_value, self.optimizer.hyper, self.step
+        self.loss.apply(last.output, target, last.gradient, *counters)
+        for layer in self.layers:
+            if layer.penalty is not None:
+                loss_op.add_penalty(layer.penalty, *counters)
 
     def backward(self) -> None:
         """dL/d(output) of every layer, from last to first."""

@@ -197,3 +197,23 @@ def test_wrong_shapes_are_refused() -> None:
     wide = nn.CNet(input_shape=(2,), layers=[nn.CNeuronConvOCL(window=3, step=1, window_out=1)])
     with pytest.raises(nn.ShapeError, match="window=3 is longer than the input, 2 values per variable"):
         wide.build(NumpyDevice())
+
+
+class Penalised(nn.CNeuronDenseOCL):
+    """A dense layer with a term of its own in the loss, which this test writes."""
+
+    def allocate(self, input_shape: tuple[int, ...], rng: np.random.Generator) -> None:
+        super().allocate(input_shape, rng)
+        self.set_penalty()
+
+
+def test_a_layers_penalty_is_part_of_the_loss(device: Device) -> None:
+    net = nn.CNet(input_shape=(2,), layers=[Penalised(neurons=1)], batch=3).build(device, seed=0)
+    x, target = np.ones((2, 2)), np.zeros((2, 1))
+    net.feedForward(x)
+    assert net.layers[0].penalty is not None
+    net.layers[0].penalty.write([0.0, 0.0])
+    plain = net.calcGradients(target)
+    net.layers[0].penalty.write([0.5, 2.5])
+    assert net.calcGradients(target) == pytest.approx(plain + 1.5)
+    assert net.loss_value.read()[0] == pytest.approx(2 * plain + (2 * plain + 3.0))  # a sum over samples

@@ -130,6 +130,24 @@ class LossAction(LossCase):
         loss.action(**arrays, weight=self.weight, delta=self.delta)
 
 
+@dataclass(frozen=True)
+class LossPenalty(LossCase):
+    op = "loss.add_penalty"
+
+    def inputs(self, rng: np.random.Generator) -> Arrays:
+        return {"penalty": rng.standard_normal(self.batch)} | self.net_arrays()
+
+    def outputs(self) -> dict[str, Shape]:
+        return {}
+
+    @property
+    def terms(self) -> int:
+        return self.batch
+
+    def run(self, **arrays: DeviceArray) -> None:
+        loss.add_penalty(**arrays)
+
+
 _KINDS = tuple(loss.KINDS)
 SMALL: list[Case] = [
     *[LossElementwise(*size, kind) for kind in _KINDS for size in ((1, 1), (3, 5), (17, 31))],
@@ -137,6 +155,7 @@ SMALL: list[Case] = [
     *[LossElementwise(*size, kind) for kind in _KINDS for size in ((2**15, 1), (7, 4691))],  # in parts
     *[LossQuantile(*size) for size in ((1, 1, 1), (3, 5, 3), (33, 2, 9))],
     *[LossCrossEntropy(*size) for size in ((1, 2), (3, 5), (300, 3), (7, 100))],
+    *[LossPenalty(batch) for batch in (1, 2, 64, 257, 600)],
     *[LossPolicy(batch) for batch in (1, 2, 64, 257, 600)],
     *[LossAction(batch) for batch in (1, 2, 64, 257, 600)],
     LossAction(33, 0.3, 0.7),

@@ -117,6 +117,25 @@ __kernel void FinishLoss(
     finish_loss(sum, scratch, count, rows, loss, hyper, step);
 }
 
+// A layer's own term of the loss, one value a sample, on top of what a loss has left.
+// group: 256
+// grid: 256
+__kernel void AddPenalty(
+    __global const float *penalty,  // [batch]
+    __global float *loss,           // [2]
+    __global float *hyper,          // [hyper]
+    __global int *step,             // [4]
+    const int batch)
+{
+    __local float sums[GROUP];
+    const float before = loss[1];    // work-item 0 alone writes and uses it
+    float sum = 0.0f;
+    for (int n = get_local_id(0); n < batch; n += GROUP)
+        sum += penalty[n];
+    finish_loss(sum, sums, batch, batch, loss, hyper, step);
+    if (get_local_id(0) == 0) loss[1] += before;
+}
+
 // Pinball loss: y holds one value for each quantile level of each target.
 // group: 256
 // grid: 256

@@ -43,6 +43,7 @@ class CNeuronBaseOCL:
     output: DeviceArray  # [rows, *output_shape], written by this layer only
     gradient: DeviceArray  # dL/d(output), written by the layer above only
     span: Span  # all parameters of this layer in the net's pool, if it has any
+    penalty: DeviceArray | None = None  # [rows], a term of its own in the loss: see set_penalty
     needs_gradient: ClassVar[bool] = True  # False for an input: the layer above need not write its gradient
 
     # --- written by each layer -------------------------------------------------------
@@ -121,6 +122,14 @@ class CNeuronBaseOCL:
         self.parameters += layer.parameters
         self.states |= {f"{name}/{key}": array for key, array in layer.states.items()}
         return layer
+
+    def set_penalty(self) -> None:
+        """Register ``self.penalty`` [rows], a term that this layer adds to the loss of each sample.
+
+        feedForward writes it, already weighted, and calcInputGradients adds its gradient, divided by the
+        rows, to what comes from above: a net's loss is that of its output plus each layer's mean penalty.
+        """
+        self.batch_array("penalty", ())
 
     def SetOutput(self, array: DeviceArray) -> None:
         """Write the output into another layer's buffer instead of an own one (NeuroNet's sharing)."""

@@ -44,6 +44,11 @@ def elementwise(
     kernel("FinishLoss")(sums=found, **counters, count=y.size, rows=batch)
 
 
+def add_penalty(penalty: DeviceArray, loss: DeviceArray, hyper: DeviceArray, step: DeviceArray) -> None:
+    """Add a layer's own term of the loss, ``penalty`` [batch], to loss[0] as a sum and to loss[1] as a mean."""
+    penalty.device.kernel("AddPenalty")(penalty=penalty, loss=loss, hyper=hyper, step=step)
+
+
 def quantile(
     y: DeviceArray,
     target: DeviceArray,

@@ -50,6 +50,12 @@ def FinishLoss(*, sums: A, loss: A, hyper: A, step: A, count: int, rows: int) ->
     _finish(sums.sum() / count, rows, loss, hyper, step)
 
 
+def AddPenalty(*, penalty: A, loss: A, hyper: A, step: A) -> None:
+    before = loss[1]
+    _finish(penalty.mean(), len(penalty), loss, hyper, step)
+    loss[1] += before
+
+
 def CalcOutputGradientQuantile(*, y: A, target: A, levels: A, dy: A, loss: A, hyper: A, step: A) -> None:
     e = target[..., None] - y
     value = np.where(e > 0, levels * e, (levels - 1) * e)

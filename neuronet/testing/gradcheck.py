@@ -27,7 +27,7 @@ def gradcheck(
 ) -> None:
     """AssertionError unless the gradients of parameters, input and second input are right.
 
-    The loss is half the squared distance to random targets, in float64; every element is
+    The loss is the mean squared distance to random targets plus the layers' penalties, in float64; every element is
     compared with a central difference, to 1e-6 of the largest gradient of its array. ``rows``
     below ``batch`` checks a partial batch.
     """
@@ -50,7 +50,8 @@ def gradcheck(
             for key, array in _states(layer):
                 array.write(states[key])
         net.feedForward(*x)
-        return float(((net.getResults() - target) ** 2).mean())
+        terms = [layer.penalty.read().mean() for layer in net.layers if layer.penalty is not None]
+        return float(((net.getResults() - target) ** 2).mean() + sum(terms))
 
     loss()
     net.calcGradients(target)
