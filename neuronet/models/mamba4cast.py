@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neuronet.declared import check_fields, to_spec
 from neuronet.device.base import Device
-from neuronet.errors import DataError, FileFormatError, SpecError
+from neuronet.errors import DataError, SpecError
 from neuronet.fitting.fit import fit
 from neuronet.fitting.state import TrainingState
 from neuronet.losses.quantile import Quantile
 from neuronet.models import mamba4cast_layers as parts
+from neuronet.models.base import Model
 from neuronet.models.mamba4cast_data import EpochSource, SeriesSource, SyntheticSource
 from neuronet.models.mamba4cast_inputs import check_count, check_series, numbers_of, stamps_of
 from neuronet.models.mamba4cast_tokens import CHANNELS, Tokens, tokens_of_series
@@ -29,7 +29,6 @@ from neuronet.prior.draw import SHORTEST
 from neuronet.prior.settings import Prior
 from neuronet.series.frequency import Frequency
 from neuronet.series.series import Series
-from neuronet.storage.hdf5 import read_model, write_model
 from neuronet.storage.model import ModelFile
 
 log = logging.getLogger(__name__)
@@ -45,7 +44,7 @@ ROUND = 64  # a shorter history gets a net of the next multiple of so many value
 
 
 @dataclass(kw_only=True, eq=False)
-class Mamba4Cast:
+class Mamba4Cast(Model):
     """A net that reads the past of a series and answers for all steps ahead at once, as quantiles.
 
         model = nn.models.Mamba4Cast.load("weights.h5")
@@ -63,6 +62,8 @@ class Mamba4Cast:
     instead of dilated ones, residual Mamba blocks (CNeuronMambaBlockOCL), scaling from the last value.
     """
 
+    written_by: ClassVar[str] = "'neuronet pretrain mamba4cast'"
+
     context: int = 128
     horizon: int = 24
     width: int = 64
@@ -73,7 +74,7 @@ class Mamba4Cast:
     periods: tuple[int, ...] = parts.PERIODS
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         where = "Mamba4Cast"
         for name in ("context", "horizon", "width", "depth", "heads", "state_size"):
             if getattr(self, name) < 1:
@@ -100,19 +101,12 @@ class Mamba4Cast:
                 where=where,
                 fix="try (0.1, 0.5, 0.9)",
             )
-        self._net: CNet | None = None
         self._nets: dict[tuple[int, int, int], CNet] = {}
 
     @property
     def net(self) -> CNet:
         """The net, once built, fitted or loaded; SpecError before."""
-        if self._net is None:
-            raise SpecError(
-                "has no weights yet",
-                where="Mamba4Cast",
-                fix="call build or fit, or take Mamba4Cast.load(path) or Mamba4Cast.shipped()",
-            )
-        return self._net
+        return super().net
 
     @net.setter
     def net(self, net: CNet) -> None:
@@ -126,50 +120,19 @@ class Mamba4Cast:
         self.net.builder = self.spec()
         return self
 
-    def spec(self) -> dict[str, Any]:
-        """The declaration as plain JSON data."""
-        return to_spec(self)
-
-    def save(self, path: str | Path) -> None:
-        """Write the model as HDF5; the file is replaced whole or not at all."""
-        write_model(path, self.file())
-
     def file(self, training: dict[str, Any] | None = None) -> ModelFile:
         """What ``save`` writes, with a document on the training."""
         spec = self.net.spec() | {"batch": TOGETHER}
         return ModelFile(spec=spec, arrays=self.weights(), training=training or {})
-
-    def weights(self) -> dict[str, Array]:
-        """Host copies of what a forecast needs, under the paths that they have in a file."""
-        return {k: v for k, v in self.net.arrays().items() if not k.startswith("optimizer/")}
-
-    @classmethod
-    def load(cls, path: str | Path, device: Device | None = None) -> Mamba4Cast:
-        """The model in a file of ``save`` or of ``neuronet pretrain``, in evaluation mode."""
-        return cls.from_file(read_model(path), device, where=str(path))
 
     @classmethod
     def shipped(cls, device: Device | None = None) -> Mamba4Cast:
         """The model that comes with neuronet, trained on synthetic series only."""
         return cls.load(Path(__file__).with_suffix(".h5"), device)
 
-    @classmethod
-    def from_file(cls, file: ModelFile, device: Device | None = None, *, where: str) -> Mamba4Cast:
-        """FileFormatError when ``file`` holds another model."""
-        builder = dict(file.spec.get("builder") or {})
-        if builder.pop("class", None) != cls.__name__:
-            raise FileFormatError(
-                "holds no Mamba4Cast",
-                where=where,
-                fix="give a file that 'neuronet pretrain mamba4cast' wrote",
-            )
-        known = {f.name for f in fields(cls)}
-        if unknown := sorted(builder.keys() - known):
-            raise SpecError(f"unknown field {', '.join(unknown)}", where=where, fix="pip install -U neuronet")
-        model = cls(**builder)
+    def restore(self, file: ModelFile, device: Device | None, where: str) -> None:
         small = replace(file, spec=file.spec | {"batch": 1})  # forecasts build nets of their own
-        model.net = CNet.from_file(small, device, where=where)
-        return model
+        super().restore(small, device, where)
 
     def _declare(self, context: int, horizon: int, batch: int, optimizer: Adam | None = None) -> CNet:
         shape = (context + horizon, CHANNELS)

@@ -6,11 +6,8 @@ from neuronet.activations import Activation
 from neuronet.layers.base import CNeuronBaseOCL
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
-from neuronet.layers.dfft_encoder import CNeuronDFFTEncoder
 from neuronet.layers.last_units import CNeuronLastUnitsOCL
-from neuronet.layers.position_encoder import CNeuronPositionEncoder
-from neuronet.layers.tae import CNeuronTAE
-from neuronet.models import mamba4cast_layers
+from neuronet.models import dfft, mamba4cast_layers
 from neuronet.net import CNet
 from neuronet.optim.adam import Adam
 from neuronet.train.settings import Settings
@@ -68,13 +65,4 @@ def _mamba4cast(settings: Settings, n_features: int) -> Net:
 
 
 def _dfft(settings: Settings, n_features: int) -> Net:
-    """DFFT over the bars: each a token with its position, three scales, features for class and quantity."""
-    layers: list[CNeuronBaseOCL] = [
-        CNeuronConvOCL(window=n_features, step=n_features, window_out=32, activation=Activation.NONE),
-        CNeuronPositionEncoder(),
-        CNeuronDFFTEncoder(windows=(32, 32, 32), window_out=32, heads=4, dimension=8, layers=1),
-        CNeuronTAE(window_out=16, heads=4, dimension=8, layers=1),
-        CNeuronLastUnitsOCL(),
-        CNeuronDenseOCL(neurons=settings.outputs),
-    ]
-    return layers, None
+    return dfft.layers(n_features, settings.outputs), None

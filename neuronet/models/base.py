@@ -1,0 +1,79 @@
+"""Model: what the whole networks of the articles share: their net, and the file they are kept in."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from numpy.typing import NDArray
+
+from neuronet.declared import check_fields, to_spec
+from neuronet.device.base import Device
+from neuronet.errors import FileFormatError, SpecError
+from neuronet.net import CNet
+from neuronet.storage.hdf5 import read_model, write_model
+from neuronet.storage.model import ModelFile
+
+Array = NDArray[Any]
+
+
+class Model:
+    """A declared network: its fields are its spec, its net exists once it is built, fitted or loaded."""
+
+    written_by: ClassVar[str] = "its save()"  # what writes its files, for messages
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        self._net: CNet | None = None
+
+    @property
+    def net(self) -> CNet:
+        """The net, once built, fitted or loaded; SpecError before."""
+        if self._net is None:
+            name = type(self).__name__
+            raise SpecError("has no weights yet", where=name, fix=f"call fit, or take {name}.load(path)")
+        return self._net
+
+    @net.setter
+    def net(self, net: CNet) -> None:
+        self._net = net
+
+    def spec(self) -> dict[str, Any]:
+        """The declaration as plain JSON data."""
+        return to_spec(self)
+
+    def weights(self) -> dict[str, Array]:
+        """Host copies of what an answer needs, under the paths that they have in a file."""
+        return {k: v for k, v in self.net.arrays().items() if not k.startswith("optimizer/")}
+
+    def file(self, training: dict[str, Any] | None = None) -> ModelFile:
+        """What ``save`` writes, with a document on the training."""
+        return ModelFile(spec=self.net.spec(), arrays=self.weights(), training=training or {})
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as HDF5; the file is replaced whole or not at all."""
+        write_model(path, self.file())
+
+    @classmethod
+    def load(cls, path: str | Path, device: Device | None = None) -> Self:
+        """The model in a file of ``save``, in evaluation mode. FileFormatError when it holds another."""
+        return cls.from_file(read_model(path), device, where=str(path))
+
+    @classmethod
+    def from_file(cls, file: ModelFile, device: Device | None = None, *, where: str) -> Self:
+        """FileFormatError when ``file`` holds another model."""
+        builder = dict(file.spec.get("builder") or {})
+        if builder.pop("class", None) != cls.__name__:
+            fix = f"give a file that {cls.written_by} wrote"
+            raise FileFormatError(f"holds no {cls.__name__}", where=where, fix=fix)
+        known = {f.name for f in fields(cls)}  # type: ignore[arg-type]  # every model is a dataclass
+        if unknown := sorted(builder.keys() - known):
+            raise SpecError(f"unknown field {', '.join(unknown)}", where=where, fix="pip install -U neuronet")
+        model = cls(**builder)
+        model.restore(file, device, where)
+        return model
+
+    def restore(self, file: ModelFile, device: Device | None, where: str) -> None:
+        """Take the net from ``file``, which holds a model of this class."""
+        self.net = CNet.from_file(file, device, where=where)
