@@ -32,6 +32,7 @@ ORDER = [
         "series",
         "prior",
         "market",
+        "anomaly",
         "models",
         "train",
         "cases",
