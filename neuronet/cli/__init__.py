@@ -27,6 +27,7 @@ COMMANDS = {  # here, so that --help need not import them
     "evaluate": "Score a model on bars, beside the baselines.",
     "predict": "Write a model's predictions for every bar.",
     "backtest": "Trade what a model says, with costs.",
+    "collect": "Collect experience of agents that trade.",
     "pretrain": "Train a forecaster on synthetic series.",
     "forecast": "Forecast any series with such a model.",
     "info": "Show what a model file holds.",

@@ -14,6 +14,10 @@ The rules, in one place:
     end       what is held at the last close is closed there, with its costs
     ruin      when the equity at a close is 0 or less, all is closed at the next open, and nothing follows
     volume    is not looked at: a bar of volume 0 has quotes, and they count
+
+This is the simulator's case of one agent without stops, lots or margin, as sums over whole arrays: it takes
+fractions of units and decimals of any length, which whole points and lot steps cannot. A test holds the two
+together.
 """
 
 from __future__ import annotations
@@ -67,6 +71,7 @@ def backtest(
     max_gap: int | None,
     carry_gaps: bool = False,
     cash: float = 10_000.0,
+    warn: bool = True,
 ) -> Backtest:
     """Trade positions on bars by the rules at the top of this file.
 
@@ -77,6 +82,7 @@ def backtest(
     max_gap     ns between neighbours' times over which nothing is held; None: any
     carry_gaps  hold and decide over gaps as over any other bar
     cash        start capital, in the currency of the quotes
+    warn        say when the capital is gone
 
     A pass over the arrays, in float64: the same input gives the same bits, and cutting the bars never changes
     the equity of the bars before the last one left.
@@ -113,10 +119,12 @@ def backtest(
     ruined: int | None = None
     if np.any(equity <= 0.0):
         ruined = int(np.argmax(equity <= 0.0))
-        log.warning(
-            "the capital was gone at the close of %s: all is closed at the next open, and nothing follows",
-            stamp(bars.time[ruined]),
-        )
+        if warn:
+            log.warning(
+                "the capital was gone at the close of %s: all is closed at the next open, and nothing "
+                "follows",
+                stamp(bars.time[ruined]),
+            )
         held[ruined + 1 :] = 0.0
         carried, units, after, traded, costs, equity = run()
     trades = find_trades(bars, carried, units, after, per_unit=per_unit, commission=commission, ruined=ruined)

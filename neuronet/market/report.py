@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from neuronet.bars.bars import Floats, Times, span, stamp
 from neuronet.market.backtest import DAY, Backtest
-from neuronet.market.trades import EXITS
+from neuronet.market.trades import EXITS, RUIN, Trades
 
 YEAR = 365.25 * DAY  # ns
 SATURDAY, SUNDAY = 5, 6
@@ -35,8 +35,8 @@ class Report:
     recovered          whether it was reached again; None without a drawdown
     exposure           share of the bars in which something was held
     turnover           value of all fills, both sides, by cash
-    trades             how many; ``exits`` how many for which reason
-    win_rate           share of the trades with net > 0
+    trades             how many; ``exits`` how many for which reason, a broker's only where there are some
+    winners            trades with net > 0; ``win_rate`` is their share
     profit_factor      sum of net of the winners by that of the losers, positive
     average_win, _loss mean net of the trades with net > 0, and < 0 (a negative number)
     costs              paid in all
@@ -63,6 +63,7 @@ class Report:
     turnover: float
     trades: int
     exits: dict[str, int]
+    winners: int
     win_rate: float | None
     profit_factor: float | None
     average_win: float | None
@@ -94,7 +95,8 @@ class Report:
             exposure=float(np.mean(test.units != 0.0)),
             turnover=float(test.traded.sum()) / cash,
             trades=len(net),
-            exits={name: int(np.sum(test.trades.exit == code)) for code, name in enumerate(EXITS)},
+            exits=_exits(test.trades),
+            winners=len(wins),
             win_rate=len(wins) / len(net) if len(net) else None,
             profit_factor=float(wins.sum() / -losses.sum()) if len(losses) else None,
             average_win=float(wins.mean()) if len(wins) else None,
@@ -106,6 +108,11 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
         return asdict(self)
+
+
+def _exits(trades: Trades) -> dict[str, int]:
+    counts = {name: int(np.sum(trades.exit == code)) for code, name in enumerate(EXITS)}
+    return {name: count for i, (name, count) in enumerate(counts.items()) if count or i <= RUIN}
 
 
 def daily_equity(time: Times, equity: Floats) -> Floats:
@@ -168,8 +175,18 @@ def _drawdown(time: Times, equity: Floats) -> dict[str, Any]:
     }
 
 
-def report(columns: Mapping[str, Report], *, symbol: str = "", step: int = 0) -> list[str]:
-    """Lines for people: what was traded, a column for each report, the definitions."""
+def report(
+    columns: Mapping[str, Report],
+    *,
+    symbol: str = "",
+    step: int = 0,
+    stakes: str = "trades are shares of it, nothing is compounded",
+    notes: Sequence[str] = (),
+) -> list[str]:
+    """Lines for people: what was traded, a column for each report, the definitions, and further ``notes``.
+
+    stakes  how large a trade is, in words
+    """
     one = next(iter(columns.values()))
     spacing = f" {span(step)} apart" if step else ""
     table = [["", *columns], *([name, *map(cell, columns.values())] for name, cell in _ROWS)]
@@ -179,7 +196,8 @@ def report(columns: Mapping[str, Report], *, symbol: str = "", step: int = 0) ->
         "",
         *_aligned(table),
         "",
-        *_notes(one),
+        *_notes(one, stakes),
+        *notes,
     ]
     return lines
 
@@ -208,6 +226,7 @@ _ROWS = [
     ("exposure", lambda r: f"{r.exposure:.1%}"),
     ("turnover", lambda r: f"{r.turnover:,.1f} x"),
     ("trades", lambda r: f"{r.trades:,}"),
+    ("winners", lambda r: f"{r.winners:,}"),
     ("win rate", lambda r: _number(r.win_rate, ".1%")),
     ("profit factor", lambda r: _number(r.profit_factor, ".2f")),
     ("average win", lambda r: _number(r.average_win, "+,.2f")),
@@ -215,11 +234,11 @@ _ROWS = [
 ]
 
 
-def _notes(one: Report) -> list[str]:
-    forced = [f"{one.exits[name]:,} {words}" for name, words in _FORCED.items() if one.exits[name]]
+def _notes(one: Report, stakes: str) -> list[str]:
+    forced = [f"{one.exits[name]:,} {words}" for name, words in _FORCED.items() if one.exits.get(name)]
     returns = _count(one.days, "daily return")
     lines = [
-        f"return      of the start capital, {one.cash:,.2f}; trades are shares of it, nothing is compounded",
+        f"return      of the start capital, {one.cash:,.2f}; {stakes}",
         f"Sharpe      mean / deviation of {returns} x sqrt({one.factor}), no risk-free rate",
         "Sortino     the same with the deviation of the losing days below 0",
         "drawdown    below the highest equity so far, at closes; its length: until that is reached again",
@@ -237,7 +256,14 @@ def _notes(one: Report) -> list[str]:
     return lines
 
 
-_FORCED = {"gap": "at the last close before a gap", "end": "at the last close of the data", "ruin": "by ruin"}
+_FORCED = {
+    "gap": "at the last close before a gap",
+    "end": "at the last close of the data",
+    "ruin": "by ruin",
+    "take profit": "by take-profit",
+    "stop loss": "by stop-loss",
+    "stop out": "by the broker (stop-out)",
+}
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from neuronet.bars.bars import Bars, Floats, Times, stamp
 
-EXITS = ("decision", "gap", "end", "ruin")  # why a trade ended
-DECISION, GAP, END, RUIN = range(len(EXITS))
+# why a trade ended; the last three by a broker, see simulator.py
+EXITS = ("decision", "gap", "end", "ruin", "take profit", "stop loss", "stop out")
+DECISION, GAP, END, RUIN, TAKE_PROFIT, STOP_LOSS, STOP_OUT = range(len(EXITS))
 
 LINES_AT_ONCE = 100_000
 
@@ -23,7 +24,8 @@ class Trade:
     entry_time, exit_time    ns, the bar at which it was filled; exits by 'gap' and 'end' are at that bar's
                              close, all other fills at its open
     entry_price, exit_price  quotes without costs; means over the units when filled in several steps
-    exit                     why it ended: 'decision' (flat or a flip), 'gap', 'end' of the data, 'ruin'
+    exit                     why it ended: 'decision' (flat or a flip), 'gap', 'end' of the data, 'ruin'; in
+                             a simulation also 'take profit', 'stop loss', 'stop out'
     side                     1 long, -1 short
     size                     most units held at once
     bars                     bars in which units were held

@@ -18,7 +18,12 @@ _SIZE = len(_START) + 64 + 1
 
 def seal(data: bytes | memoryview) -> bytes:
     """Return the line that goes behind `data`."""
-    return _START + hashlib.sha256(data).hexdigest().encode() + b"\n"
+    return seal_line(hashlib.sha256(data).hexdigest())
+
+
+def seal_line(digest: str) -> bytes:
+    """The same from the SHA-256 itself, in hex, of data that are never in memory as a whole."""
+    return _START + digest.encode() + b"\n"
 
 
 def seal_fits(file: BinaryIO) -> bool | None:

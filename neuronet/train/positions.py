@@ -13,7 +13,7 @@ from neuronet.device.base import Device
 from neuronet.errors import DataError, SpecError
 from neuronet.storage.hdf5 import read_model
 from neuronet.train.contract import Contract
-from neuronet.train.predict import predict
+from neuronet.train.predict import Predictions, predict
 from neuronet.train.settings import is_date
 
 log = logging.getLogger(__name__)
@@ -28,20 +28,25 @@ def positions_of(model: str | Path, bars: Bars, device: Device | None = None) ->
     forecast   the sign of (forecast of the last step ahead - close): 1, -1, or 0 for 'no change'
     """
     found = predict(model, bars, device=device)
+    positions = np.full(len(bars), np.nan)
+    positions[np.searchsorted(bars.time, found.time)] = position_column(found)
+    return positions
+
+
+def position_column(found: Predictions) -> NDArray[np.float64]:
+    """The position [rows] that predictions of any task mean, see ``positions_of``."""
     columns = found.columns
     if "position" in columns:
-        said = np.asarray(columns["position"], np.float64)
-    elif "size" in columns:
-        side = (columns["class"] == "buy").astype(np.float64) - (columns["class"] == "sell")
-        said = side * np.asarray(columns["size"], np.float64)
-    elif "p_up" in columns:
-        said = np.asarray(columns["p_up"], np.float64) - np.asarray(columns["p_down"], np.float64)
-    else:
-        last = max(columns, key=lambda name: int(name.removeprefix("forecast_")))
-        said = np.sign(np.asarray(columns[last], np.float64) - found.close)
-    positions = np.full(len(bars), np.nan)
-    positions[np.searchsorted(bars.time, found.time)] = said
-    return positions
+        return np.asarray(columns["position"], np.float64)
+    if "size" in columns:
+        side: NDArray[np.float64] = (columns["class"] == "buy").astype(np.float64)
+        side -= columns["class"] == "sell"
+        return side * np.asarray(columns["size"], np.float64)
+    if "p_up" in columns:
+        return np.asarray(columns["p_up"], np.float64) - np.asarray(columns["p_down"], np.float64)
+    last = max(columns, key=lambda name: int(name.removeprefix("forecast_")))
+    said: NDArray[np.float64] = np.sign(np.asarray(columns[last], np.float64) - found.close)
+    return said
 
 
 def unseen_from(model: str | Path, since: str | None = None) -> int:

@@ -144,3 +144,47 @@ def test_bars_and_signals_are_never_the_output(
         assert result.exit_code == 2
         assert "is a file to read" in result.stderr
         assert target.read_bytes() == before
+
+
+def test_a_random_agent_is_beside_it(run: Any, model_file: Path, bars_file: Path) -> None:
+    found = json.loads(run("backtest", model_file, bars_file, *COSTS, "--json").stdout)
+    assert found["random"]["exposure"] == pytest.approx(found["strategy"]["exposure"], abs=0.02)
+    assert found["random_agents"] == 99
+    assert 0.0 <= found["random_beaten"] <= 1.0
+    assert found["strategy"]["winners"] <= found["strategy"]["trades"]
+    text = run("backtest", model_file, bars_file, *COSTS).stdout
+    assert "strategy   buy and hold" in text
+    assert "random      99 agents that do the same at other times" in text
+
+
+def test_lots_of_a_broker(run: Any, model_file: Path, bars_file: Path, tmp_path: Path) -> None:
+    options = ("--lots", 0.1, "--spread", 0.0001, "--commission-lot", 3.5, "--swap-long", -7)
+    trades = tmp_path / "trades.csv"
+    result = run("backtest", model_file, bars_file, *options, "--json", "-o", trades)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    found = json.loads(result.stdout)
+    assert (found["lots"], found["rules"]["spread"], found["rules"]["commission"]) == (0.1, 10, 3.5)
+    assert found["strategy"]["trades"] == len(rows(trades)) > 3
+    profit = sum(float(one["net"]) for one in rows(trades))
+    assert found["strategy"]["profit"] == pytest.approx(profit, abs=1e-6)
+    assert {float(one["size"]) for one in rows(trades)} == {10_000.0}
+    assert found["buy_and_hold"]["trades"] == 1
+    shares = json.loads(
+        run("backtest", model_file, bars_file, "--spread", 0.0001, "--json", "--carry-gaps").stdout
+    )
+    assert found["strategy"]["trades"] == shares["strategy"]["trades"]  # the same decisions, sized otherwise
+    signal = signals(tmp_path / "signals.csv", bars_file)
+    result = run("backtest", bars_file, "--signals", signal, *options, "--json")
+    assert json.loads(result.stdout)["strategy"]["trades"] == 4
+
+
+def test_options_of_shares_and_of_lots_do_not_mix(run: Any, model_file: Path, bars_file: Path) -> None:
+    for options, message in (
+        (("--leverage", 30), "--leverage is for --lots"),
+        (("--lots", 1, "--slippage", 0.1), "do not go with --lots"),
+        (("--lots", 1, "--carry-gaps"), "do not go with --lots"),
+    ):
+        result = run("backtest", model_file, bars_file, *options)
+        assert result.exit_code == 2
+        assert message in result.stderr
