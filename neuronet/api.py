@@ -35,13 +35,15 @@ from neuronet.layers import __all__ as _layers
 from neuronet.layers.ts_position_encoder import time_phases
 from neuronet.losses import Action, CrossEntropy, Huber, Mae, Mse, Policy, Quantile
 from neuronet.net import CNet
-from neuronet.optim import SGD, Adam, StepDecay, WarmupCosine
+from neuronet.optim import SGD, Adam, BiLevel, Halving, StepDecay, WarmupCosine
 
 __all__ = [
     "SGD",
     "Action",
     "Activation",
     "Adam",
+    "BiLevel",
+    "Halving",
     "Bars",
     "CNet",
     "CrossEntropy",

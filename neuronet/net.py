@@ -20,9 +20,8 @@ from neuronet.layers.base import Build, CNeuronBaseOCL, layer_from_spec
 from neuronet.layers.input import CNeuronInputOCL
 from neuronet.losses.base import Loss, make_loss
 from neuronet.ops import loss as loss_op
-from neuronet.ops import step as step_op
 from neuronet.optim.adam import Adam
-from neuronet.optim.base import RATES, Optimizer, optimizer_from_spec
+from neuronet.optim.base import Optimizer, optimizer_from_spec
 from neuronet.storage.hdf5 import read_model, write_model
 from neuronet.storage.model import ModelFile
 
@@ -98,13 +97,13 @@ class CNet:
         self.output_shape = shape
         self.pool = ParameterPool(self.device, [p for layer in self.layers for p in layer.parameters])
         for layer in self.layers:
-            if layer.parameters:
-                layer.span = self.pool.span(layer.parameters)
+            if fast := [p for p in layer.parameters if not p.slow]:
+                layer.span = self.pool.span(fast)
         self.target_shape = self.loss.target_shape(shape)
         target = (self.batch, *self.target_shape)
         self.target = self.device.array(target, self.loss.target_dtype(self.device), name="target")
         self.loss_value = self.device.array((2,), name="loss")  # [0] sum over samples, [1] last mean
-        self._table = self.device.array((1, RATES), name="rates")
+        self._table = self.device.array((1, self.optimizer.columns), name="rates")
         self.loss.bind(self.device)
         self.optimizer.bind(self.device)
         return self
@@ -131,26 +130,33 @@ class CNet:
 
     def calcGradients(self, target: Any) -> float:
         """Loss of the last pass and every gradient, without an update. Returns the mean loss."""
+        if self._gradients_used or self.pool.slow is not None:
+            self.pool.gradients.fill(0.0)
+        self._gradients_used = True
+        return self._add_gradients(target)
+
+    def _add_gradients(self, target: Any) -> float:
+        """``calcGradients`` on top of what is there: slow parameters add up over steps."""
         wanted = (self.rows, *self.target_shape)
         host = np.asarray(target)
         if host.shape != wanted:
             raise ShapeError(f"target has shape {host.shape}, expected {wanted}", where="CNet")
-        if self._gradients_used:
-            self.pool.gradients.fill(0.0)
-        self._gradients_used = True
         self.target.rows(self.rows).write(host)
         self.run("gradients", self._gradient_launches)
         return float(self.loss_value.read()[1])
 
     def backProp(self, target: Any) -> float:
-        """``calcGradients``, then one step of the optimiser. Returns the mean loss before the step."""
-        mean = self.calcGradients(target)
+        """Gradients, then one step of the optimiser. Returns the mean loss before the step."""
+        if self._gradients_used:
+            self.pool.gradients.fill(0.0)
+        mean = self._add_gradients(target)
         self._table.write(self.optimizer.rates(self.steps)[None])
         self.step.write([self.steps, -1, -1, 0])
-        step_op.next_step(self._table, self.optimizer.hyper, self.step)
-        self.optimizer.clip(self.pool.gradients)
-        self.optimizer.update(self.pool.all)
-        self._gradients_used = False  # the optimiser has set them to zero
+        self.optimizer.next_step(self._table, self.step)
+        self._update_pool()
+        if (slow := self.pool.slow) is not None:
+            self.optimizer.update_slow(slow)
+        self._gradients_used = False  # the optimiser has set them to zero, or goes on adding to them
         self.steps += 1
         return mean
 
@@ -229,13 +235,22 @@ class CNet:
 
         Needs parameter gradients of zero, which every update leaves behind.
         """
+        slow = self.pool.slow
+        if slow is not None and self.optimizer.slow_first:
+            self.optimizer.update_slow(slow)
         if self.optimizer.fused and self.optimizer.clip_norm is None and not self.split_updates:
             for prev, layer in reversed(self.pairs):
                 layer.updateInputWeights(prev, self.optimizer, self._second_of(layer))
-            return
-        self.weight_gradients()
-        self.optimizer.clip(self.pool.gradients)
-        self.optimizer.update(self.pool.all)
+        else:
+            self.weight_gradients()
+            self._update_pool()
+        if slow is not None and not self.optimizer.slow_first:
+            self.optimizer.update_slow(slow)
+
+    def _update_pool(self) -> None:
+        fast = self.pool.fast
+        self.optimizer.clip(fast.gradient)
+        self.optimizer.update(fast)
 
     def _gradient_launches(self) -> None:
         self.apply_loss(self.target.rows(self.rows))
@@ -308,6 +323,8 @@ class CNet:
                 found[f"parameters/{i}/{p.name}"] = p.value.read()
                 found[f"optimizer/m/{i}/{p.name}"] = p.m.read()
                 found[f"optimizer/v/{i}/{p.name}"] = p.v.read()
+                if p.slow:  # its gradients add up over steps
+                    found[f"optimizer/g/{i}/{p.name}"] = p.gradient.read()
             for name, array in layer.states.items():
                 found[f"state/{i}/{name}"] = array.read()
         found["optimizer/step"] = np.array([self.steps], np.int64)
@@ -321,6 +338,7 @@ class CNet:
             targets |= {f"state/{i}/{name}": array for name, array in layer.states.items()}
             targets |= {f"optimizer/m/{i}/{p.name}": p.m for p in layer.parameters}
             targets |= {f"optimizer/v/{i}/{p.name}": p.v for p in layer.parameters}
+            targets |= {f"optimizer/g/{i}/{p.name}": p.gradient for p in layer.parameters if p.slow}
         for name, target in targets.items():
             if name not in arrays:
                 if name.startswith("optimizer/"):

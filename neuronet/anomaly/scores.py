@@ -1,7 +1,7 @@
 """From windows and their reconstructions to one anomaly score for each time and channel.
 
 Two errors are looked at: of each value, and of the spectrum of a patch of values around it. Both are scaled
-by what they are on the training part, so that a weight of 1 counts them alike whatever the data.
+by what they are on the training part, so that a weight means the same whatever the data.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Starts = NDArray[np.int64]
 
 PATCH = 16  # values in a patch of the frequency error
+WEIGHT = 3.0  # of the frequency error against the time error
 CHUNK = 2**21  # complex numbers held at once: 32 MB
 
 
@@ -189,7 +190,7 @@ class ScoreScale:
 
     time: float
     frequency: float
-    weight: float = 1.0
+    weight: float = WEIGHT
 
     def __post_init__(self) -> None:
         for name in ("time", "frequency"):
@@ -208,14 +209,15 @@ class ScoreScale:
             )
 
     @classmethod
-    def fit(cls, time: Floats, frequency: Floats, weight: float = 1.0) -> ScoreScale:
+    def fit(cls, time: Floats, frequency: Floats, weight: float = WEIGHT) -> ScoreScale:
         """Find the scale of the errors of the training (or validation) part, each [..., channels]."""
         return cls(float(np.mean(time)), float(np.mean(frequency)), weight)
 
     def combine(self, time: Floats, frequency: Floats) -> Floats:
-        """Return time / its scale + weight x frequency / its scale, [rows, channels]: about 1 + weight each.
+        """Return the root of time / its scale + weight x frequency / its scale, [rows, channels].
 
-        The mean over the channels is the score of a row (``total``), what each adds is ``shares``.
+        The mean over the channels is the score of a row (``total``), what each adds is ``shares``. Without
+        the root, one channel that is far off would outweigh many that are somewhat off together.
         """
         if time.shape != frequency.shape:
             raise ShapeError(
@@ -223,7 +225,7 @@ class ScoreScale:
                 where="ScoreScale",
                 fix="give both of the same rows",
             )
-        return time / self.time + self.weight * (frequency / self.frequency)
+        return np.asarray(np.sqrt(time / self.time + self.weight * (frequency / self.frequency)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return numbers for JSON or a model file; ``ScoreScale(**data)`` gives the same bits back."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from neuronet.device.array import Shape
 from neuronet.layers import (
     CMamba4CastEmbeding,
     CNeuronBatchNormOCL,
+    CNeuronCATCH,
+    CNeuronComplexConvOCL,
     CNeuronConcatenate,
     CNeuronConvOCL,
     CNeuronDenseOCL,
@@ -15,10 +18,13 @@ from neuronet.layers import (
     CNeuronDOTOCL,
     CNeuronDownsampleOCL,
     CNeuronDropoutOCL,
+    CNeuronFourierOCL,
+    CNeuronFreqPatching,
     CNeuronLastUnitsOCL,
     CNeuronLayerNormOCL,
     CNeuronMambaBlockOCL,
     CNeuronMambaOCL,
+    CNeuronMaskAttentionComplex,
     CNeuronMultiWindowsConvOCL,
     CNeuronMultiWindowsConvWPadOCL,
     CNeuronPositionEncoder,
@@ -47,6 +53,7 @@ class Example:
     input_shape: Shape
     second_shape: Shape | None = None
     batch: int = 3
+    training: bool = True  # False where random draws of training have no finite differences
 
     def layers(self) -> list[CNeuronBaseOCL]:
         return [layer_from_spec(layer.spec()) for layer in self.stack]
@@ -61,8 +68,16 @@ def _example(
     second: Shape | None = None,
     batch: int = 3,
     shown: int = 0,
+    training: bool = True,
 ) -> Example:
-    return Example(type(stack[shown]).__name__, stack, shape, second, batch)
+    return Example(type(stack[shown]).__name__, stack, shape, second, batch, training)
+
+
+def _catch(**fields: Any) -> CNeuronCATCH:
+    """A small one, whose mask outside of training has finite differences."""
+    small = {"window": 2, "step": 1, "width": 4, "hidden": 4, "heads": 2, "dimension": 1, "features": 4}
+    penalties = {"correlation": 0.3, "temperature": 0.5, "frequency": 0.2}
+    return CNeuronCATCH(**small | penalties | {"evaluation": "expected"} | fields)
 
 
 EXAMPLES = [
@@ -160,4 +175,38 @@ EXAMPLES = [
         shape=(6, 4),
     ),
     _example(CNeuronTAE(window_out=4, heads=2, dimension=2, layers=1), shape=(4, 3)),
+    _example(
+        CNeuronFourierOCL(transform="rfft"),
+        CNeuronFourierOCL(transform="irfft", length=5),
+        CNeuronDenseOCL(neurons=2),
+        shape=(2, 5),
+    ),
+    _example(
+        CNeuronFourierOCL(),
+        CNeuronFreqPatching(window=3, step=2),
+        CNeuronDenseOCL(neurons=2),
+        shape=(2, 6),
+        shown=1,
+    ),
+    _example(
+        CNeuronComplexConvOCL(window=3, step=2, window_out=2),
+        CNeuronComplexConvOCL(window=2, step=2, window_out=3),
+        shape=(7, 2),
+    ),
+    _example(
+        CNeuronMaskAttentionComplex(channels=3, heads=4, dimension=2, heads_kv=2),
+        CNeuronDenseOCL(neurons=2),
+        shape=(6, 4),
+        second=(2, 3, 3),
+    ),
+    _example(
+        CNeuronRevINOCL(affine=False),
+        _catch(heads_kv=1),
+        CNeuronRevINDenormOCL(),
+        shape=(6, 3),
+        shown=1,
+        training=False,
+    ),
+    _example(_catch(half=False, residual_heads=True, mask_mode="reference"), shape=(6, 2), training=False),
+    _example(_catch(complex_layers=True, correlation=0.0), shape=(6, 1), training=False),
 ]

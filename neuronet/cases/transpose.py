@@ -28,6 +28,27 @@ class TransposeForward(Case):
         transpose.forward(**arrays)
 
 
+@dataclass(frozen=True)
+class TransposeRowsAndColumns(Case):
+    op = "transpose.rows_and_columns"
+    batch: int
+    rows: int
+    cols: int
+    depth: int
+
+    def inputs(self, rng: np.random.Generator) -> Arrays:
+        return {"matrix_in": rng.standard_normal((self.batch, self.rows, self.cols, self.depth))}
+
+    def outputs(self) -> dict[str, Shape]:
+        return {"matrix_out": (self.batch, self.cols, self.rows, self.depth)}
+
+    def run(self, **arrays: DeviceArray) -> None:
+        transpose.rows_and_columns(**arrays)
+
+
 _SIZES = [(1, 1, 1), (3, 7, 1), (2, 1, 19), (3, 15, 17), (2, 33, 16), (1, 65, 31)]
-SMALL: list[Case] = [TransposeForward(*size) for size in _SIZES]
+SMALL: list[Case] = [
+    *[TransposeForward(*size) for size in _SIZES],
+    *[TransposeRowsAndColumns(*size, depth) for size in _SIZES[:4] for depth in (1, 8, 13)],
+]
 LARGE: list[Case] = [TransposeForward(*size) for size in ((64, 120, 9), (64, 480, 64), (1, 2048, 2048))]

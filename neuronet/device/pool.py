@@ -17,6 +17,7 @@ class Parameter:
 
     def __init__(self, name: str, initial: NDArray[Any]) -> None:
         self.name, self.initial, self.shape = name, initial, initial.shape
+        self.slow = False  # updated by the optimiser's slow form: see Optimizer.update_slow
         self.value: DeviceArray
         self.gradient: DeviceArray  # a backward pass adds to it; an optimiser sets it back to zero
         self.m: DeviceArray  # first moment
@@ -40,7 +41,7 @@ class ParameterPool:
     """Flat aligned buffers; each parameter is a sub-buffer at an aligned offset.
 
     So Adam, norms, clipping, saving and an all-reduce are one call each. The padding between
-    parameters is zero and stays zero.
+    parameters is zero and stays zero. Slow parameters lie behind all others.
     """
 
     def __init__(self, device: Device, parameters: Sequence[Parameter]) -> None:
@@ -48,10 +49,14 @@ class ParameterPool:
         step = max(1, device.alignment // device.dtype.itemsize)
         self._offsets: dict[int, tuple[int, int]] = {}
         total = 0
-        for p in self.parameters:
-            size = max(1, int(np.prod(p.shape)))
-            self._offsets[id(p)] = (total, size)
-            total += -(-size // step) * step
+        for slow in (False, True):
+            for p in self.parameters:
+                if p.slow is slow:
+                    size = max(1, int(np.prod(p.shape)))
+                    self._offsets[id(p)] = (total, size)
+                    total += -(-size // step) * step
+            if not slow:
+                self._fast = total
         self.size = total
         self.values = device.array((total,), name="parameters")
         self.gradients = device.array((total,), name="gradients")
@@ -76,5 +81,11 @@ class ParameterPool:
         return Span(self, first, last + size - first)
 
     @property
-    def all(self) -> Span:
-        return Span(self, 0, self.size)
+    def fast(self) -> Span:
+        """All parameters but the slow ones."""
+        return Span(self, 0, self._fast)
+
+    @property
+    def slow(self) -> Span | None:
+        """The slow parameters, if there are any."""
+        return Span(self, self._fast, self.size - self._fast) if self._fast < self.size else None

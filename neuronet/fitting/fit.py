@@ -14,8 +14,6 @@ from neuronet.errors import SpecError, TrainingError
 from neuronet.fitting.source import Feed, Source
 from neuronet.fitting.state import Snapshot, TrainingState
 from neuronet.net import CNet
-from neuronet.ops import step as step_op
-from neuronet.optim.base import RATES
 
 SYNC_SECONDS = 0.1  # how often the host waits for the device, reports and looks at the loss
 
@@ -63,7 +61,7 @@ def fit(
     source.check_finite("training data")
     feed = Feed(net, source, "training")
     judge = _validation_feed(net, validation)
-    table = net.device.array((len(feed.batches()), RATES), name="rates of an epoch")
+    table = net.device.array((len(feed.batches()), net.optimizer.columns), name="rates of an epoch")
     best = Snapshot(net)
     if state.best:  # resumed: the best weights are in the state, the latest in the net
         latest = net.arrays()
@@ -147,7 +145,7 @@ def _train_epoch(
     done_samples, synced = sum(batches[: state.batch]), time.perf_counter()
 
     def launches() -> None:
-        step_op.next_step(table, net.optimizer.hyper, net.step)
+        net.optimizer.next_step(table, net.step)
         feed.gather()
         net.forward()
         net.apply_loss(net.target.rows(net.rows))
@@ -227,6 +225,7 @@ def _diagnose(net: CNet, feed: Feed, state: TrainingState, best: Snapshot, first
         largest = float(np.abs(net.layers[-1].output.read()).max())
         where = f"the loss of the output of {name}, which reaches {largest:.3g},"
     best.restore()
+    net.pool.gradients.fill(0.0)  # those of slow parameters hold the batch
     net.steps = first
     net.TrainMode(False)
     return TrainingError(

@@ -13,7 +13,7 @@ from neuronet.device.array import DeviceArray
 from neuronet.device.tape import Tape
 from neuronet.errors import DataError, ShapeError
 from neuronet.net import CNet, TapeKey
-from neuronet.ops import gather
+from neuronet.ops import elementwise, gather
 from neuronet.ops import step as step_op
 
 Array = NDArray[Any]
@@ -30,6 +30,7 @@ class Source:
              compares neighbours
     second   [bars, ...] float or None: the second input, cut like the rows: a sample's is
              [history, ...], for ready samples [...]
+    itself   the target of a sample is the sample, for nets that reconstruct; targets is then None
     """
 
     rows: Array
@@ -38,6 +39,7 @@ class Source:
     targets: Array | None = None
     second: Array | None = None
     runs: bool = False
+    itself: bool = False
 
     @staticmethod
     def windows(rows: Any, targets: Any, starts: Any, history: int, second: Any = None) -> Source:
@@ -136,6 +138,12 @@ class Feed:
         self.targets = None
         if source.targets is not None:
             self.targets = self._put(self._checked_targets(source.targets, where), f"{where} targets")
+        if source.itself and net.target_shape != net.input_shape:
+            raise ShapeError(
+                f"the net's loss takes targets {net.target_shape}, samples are {net.input_shape}",
+                where=where,
+                fix="let the net give back what it gets",
+            )
         self.second = None if source.second is None else self._put(source.second, f"{where} second input")
         self.starts = net.device.array((max(1, len(source)),), np.int32, name=f"{where} starts")
         self.tapes: dict[TapeKey, Tape] = {}
@@ -159,6 +167,8 @@ class Feed:
         if self.targets is not None:
             target = net.target.rows(net.rows)
             self._gather(self.targets, target.view(net.rows, 1, target.size // net.rows), self.history - 1)
+        elif self.source.itself:
+            elementwise.copy(net.input.output, net.target.rows(net.rows))
 
     def next_batch(self) -> None:
         """Launches: the next batch of a pass that trains nothing."""

@@ -162,3 +162,176 @@ void adam8(__global float *w, __global float *m, __global float *v, float8 g, in
     store8(mi, m, count);
     store8(vi, v, count);
 }
+
+// --- random numbers ----------------------------------------------------------------------
+
+// Salmon, Moraes, Dror & Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+uint4 philox(uint x0, uint x1, uint x2, uint x3, uint k0, uint k1)
+{
+#pragma unroll
+    for (int round = 0; round < 10; ++round) {
+        const ulong p0 = 0xD2511F53ul * x0, p1 = 0xCD9E8D57ul * x2;
+        x0 = (uint)(p1 >> 32) ^ x1 ^ k0;
+        x2 = (uint)(p0 >> 32) ^ x3 ^ k1;
+        x1 = (uint)p1;
+        x3 = (uint)p0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return (uint4)(x0, x1, x2, x3);
+}
+
+// --- products of small matrices, 8 columns in the lanes ------------------------------------
+// Of rows of ``width`` values, ``pitch`` apart. Tiles have rows of ``columns`` values, a multiple of 8.
+
+#define UP8(n) (((n) + 7) & ~7)
+
+// Of single values: Oclgrind crashes on (float8)(a.lo, b.lo).
+#define LOW8(a, b)   (float8)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5)
+#define HIGH8(a, b)  (float8)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7)
+#define FRONT8(a, b) (float8)(a.s0, a.s1, b.s0, b.s1, a.s4, a.s5, b.s4, b.s5)
+#define BACK8(a, b)  (float8)(a.s2, a.s3, b.s2, b.s3, a.s6, a.s7, b.s6, b.s7)
+#define LEFT8(a, b)  (float8)(a.s0, a.s1, a.s2, a.s3, b.s0, b.s1, b.s2, b.s3)
+#define RIGHT8(a, b) (float8)(a.s4, a.s5, a.s6, a.s7, b.s4, b.s5, b.s6, b.s7)
+
+// p[i] = v[i], or p[i] += v[i] where ``more``
+void put8(float8 v, int more, __global float *p, int count)
+{
+    store8(more ? load8(p, count) + v : v, p, count);
+}
+
+// to [rows, UP8(width)] = the rows side by side: rows far apart get into each other's way in a cache
+void packed8(const __global float *from, int pitch, int rows, int width, __global float *to)
+{
+    for (int r = 0; r < rows; ++r, from += pitch)
+        for (int w = 0; w < width; w += 8, to += 8)
+            store8(load8(from + w, width - w), to, 8);
+}
+
+// to[w][c] = row c of ``count``, zeros behind them: to [width, UP8(count)]
+void transposed8(const __global float *from, int pitch, int count, int width, __global float *to)
+{
+    const int columns = UP8(count);
+    for (int c = 0; c < count; c += 8, from += 8 * pitch)
+        for (int w = 0; w < width; w += 8) {
+            const int n = width - w;
+            const __global float *p = from + w;
+            const float8 none = 0.0f;
+            const float8 r0 = load8(p, n);
+            const float8 r1 = c + 1 < count ? load8(p + pitch, n) : none;
+            const float8 r2 = c + 2 < count ? load8(p + 2 * pitch, n) : none;
+            const float8 r3 = c + 3 < count ? load8(p + 3 * pitch, n) : none;
+            const float8 r4 = c + 4 < count ? load8(p + 4 * pitch, n) : none;
+            const float8 r5 = c + 5 < count ? load8(p + 5 * pitch, n) : none;
+            const float8 r6 = c + 6 < count ? load8(p + 6 * pitch, n) : none;
+            const float8 r7 = c + 7 < count ? load8(p + 7 * pitch, n) : none;
+            const float8 a0 = LOW8(r0, r1), a1 = HIGH8(r0, r1), a2 = LOW8(r2, r3), a3 = HIGH8(r2, r3);
+            const float8 a4 = LOW8(r4, r5), a5 = HIGH8(r4, r5), a6 = LOW8(r6, r7), a7 = HIGH8(r6, r7);
+            const float8 b0 = FRONT8(a0, a2), b1 = BACK8(a0, a2), b2 = FRONT8(a1, a3), b3 = BACK8(a1, a3);
+            const float8 b4 = FRONT8(a4, a6), b5 = BACK8(a4, a6), b6 = FRONT8(a5, a7), b7 = BACK8(a5, a7);
+            __global float *t = to + w * columns + c;
+            store8(LEFT8(b0, b4), t, 8);
+            if (n > 1) store8(LEFT8(b1, b5), t + columns, 8);
+            if (n > 2) store8(LEFT8(b2, b6), t + 2 * columns, 8);
+            if (n > 3) store8(LEFT8(b3, b7), t + 3 * columns, 8);
+            if (n > 4) store8(RIGHT8(b0, b4), t + 4 * columns, 8);
+            if (n > 5) store8(RIGHT8(b1, b5), t + 5 * columns, 8);
+            if (n > 6) store8(RIGHT8(b2, b6), t + 6 * columns, 8);
+            if (n > 7) store8(RIGHT8(b3, b7), t + 7 * columns, 8);
+        }
+}
+
+// tile[r][c] = row r of a · column c of bt [width, columns], for ``rows`` rows
+void dots8(const __global float *a, int pitch, int rows, const __global float *bt, int columns, int width,
+           __global float *tile)
+{
+    for (int r = 0; r < rows; r += 4) {
+        const __global float *a0 = a + r * pitch, *a1 = a + min(r + 1, rows - 1) * pitch;
+        const __global float *a2 = a + min(r + 2, rows - 1) * pitch, *a3 = a + min(r + 3, rows - 1) * pitch;
+        __global float *t = tile + r * columns;
+        int c = 0;
+        for (; c + 8 < columns; c += 16) {
+            float8 s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f, t0 = 0.0f, t1 = 0.0f, t2 = 0.0f, t3 = 0.0f;
+            for (int w = 0; w < width; ++w) {
+                const float8 x = LOAD8(bt + w * columns + c), y = LOAD8(bt + w * columns + c + 8);
+                s0 += a0[w] * x; t0 += a0[w] * y;
+                s1 += a1[w] * x; t1 += a1[w] * y;
+                s2 += a2[w] * x; t2 += a2[w] * y;
+                s3 += a3[w] * x; t3 += a3[w] * y;
+            }
+            store8(s0, t + c, 8);
+            store8(t0, t + c + 8, 8);
+            if (r + 1 < rows) { store8(s1, t + columns + c, 8); store8(t1, t + columns + c + 8, 8); }
+            if (r + 2 < rows) { store8(s2, t + 2 * columns + c, 8); store8(t2, t + 2 * columns + c + 8, 8); }
+            if (r + 3 < rows) { store8(s3, t + 3 * columns + c, 8); store8(t3, t + 3 * columns + c + 8, 8); }
+        }
+        if (c < columns) {
+            float8 s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
+            for (int w = 0; w < width; ++w) {
+                const float8 x = LOAD8(bt + w * columns + c);
+                s0 += a0[w] * x;
+                s1 += a1[w] * x;
+                s2 += a2[w] * x;
+                s3 += a3[w] * x;
+            }
+            store8(s0, t + c, 8);
+            if (r + 1 < rows) store8(s1, t + columns + c, 8);
+            if (r + 2 < rows) store8(s2, t + 2 * columns + c, 8);
+            if (r + 3 < rows) store8(s3, t + 3 * columns + c, 8);
+        }
+    }
+}
+
+// Row r of out = sum over c < count of t[r * across + c * along] times row c of b, added where ``more``
+void blended8(const __global float *t, int across, int along, const __global float *b, int pitch, int count,
+              int width, int more, __global float *out, int out_pitch, int rows)
+{
+    for (int r = 0; r < rows; r += 4) {
+        const __global float *t0 = t + r * across, *t1 = t + min(r + 1, rows - 1) * across;
+        const __global float *t2 = t + min(r + 2, rows - 1) * across;
+        const __global float *t3 = t + min(r + 3, rows - 1) * across;
+        __global float *o = out + r * out_pitch;
+        int w = 0;
+        for (; w + 16 <= width; w += 16) {
+            float8 s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f, u0 = 0.0f, u1 = 0.0f, u2 = 0.0f, u3 = 0.0f;
+            const __global float *p = b + w;
+            for (int c = 0, i = 0; c < count; ++c, p += pitch, i += along) {
+                const float8 x = LOAD8(p), y = LOAD8(p + 8);
+                s0 += t0[i] * x; u0 += t0[i] * y;
+                s1 += t1[i] * x; u1 += t1[i] * y;
+                s2 += t2[i] * x; u2 += t2[i] * y;
+                s3 += t3[i] * x; u3 += t3[i] * y;
+            }
+            put8(s0, more, o + w, 8);
+            put8(u0, more, o + w + 8, 8);
+            if (r + 1 < rows) {
+                put8(s1, more, o + out_pitch + w, 8);
+                put8(u1, more, o + out_pitch + w + 8, 8);
+            }
+            if (r + 2 < rows) {
+                put8(s2, more, o + 2 * out_pitch + w, 8);
+                put8(u2, more, o + 2 * out_pitch + w + 8, 8);
+            }
+            if (r + 3 < rows) {
+                put8(s3, more, o + 3 * out_pitch + w, 8);
+                put8(u3, more, o + 3 * out_pitch + w + 8, 8);
+            }
+        }
+        for (; w < width; w += 8) {
+            const int n = width - w;
+            float8 s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
+            const __global float *p = b + w;
+            for (int c = 0, i = 0; c < count; ++c, p += pitch, i += along) {
+                const float8 x = load8(p, n);
+                s0 += t0[i] * x;
+                s1 += t1[i] * x;
+                s2 += t2[i] * x;
+                s3 += t3[i] * x;
+            }
+            put8(s0, more, o + w, n);
+            if (r + 1 < rows) put8(s1, more, o + out_pitch + w, n);
+            if (r + 2 < rows) put8(s2, more, o + 2 * out_pitch + w, n);
+            if (r + 3 < rows) put8(s3, more, o + 3 * out_pitch + w, n);
+        }
+    }
+}

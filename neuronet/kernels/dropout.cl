@@ -2,28 +2,12 @@
 //
 //   out[i] = random(i) < probability ? 0 : inputs[i] / (1 - probability)
 //
-// random(i) is a word of Philox 4x32-10 with key (key[0], step[0]): word i / 256 % 4 of the counter
+// random(i) is a word of Philox 4x32-10 (common.cl) with key (key[0], step[0]): word i / 256 % 4 of the counter
 // (i / 1024 * 256 + i % 256, 0, 0, 0), so that neighbouring work-items touch neighbouring elements.
 // It depends on nothing else: a backward pass repeats the mask instead of storing it.
 //
 // Used by   ops/dropout.py       Checked against   reference/dropout.py
 // NeuroNet  Dropout: there the host draws the mask, and the tail writes out of bounds (errata F25)
-
-// Salmon, Moraes, Dror & Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
-static uint4 philox(uint x0, uint x1, uint x2, uint x3, uint k0, uint k1)
-{
-#pragma unroll
-    for (int round = 0; round < 10; ++round) {
-        const ulong p0 = 0xD2511F53ul * x0, p1 = 0xCD9E8D57ul * x2;
-        x0 = (uint)(p1 >> 32) ^ x1 ^ k0;
-        x2 = (uint)(p0 >> 32) ^ x3 ^ k1;
-        x1 = (uint)p1;
-        x3 = (uint)p0;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
-    return (uint4)(x0, x1, x2, x3);
-}
 
 static float masked(float value, uint random, uint threshold, float scale)
 {

@@ -8,15 +8,30 @@
 
 // grid: 1
 __kernel void NextStep(
-    __global const float *table,    // [steps, rates]   one row a batch of the epoch
+    __global const float *table,    // [steps, columns] one row a batch of the epoch
     __global float *hyper,          // [hyper]          see common.cl; [HYPER_GO] is left alone
     __global int *step,             // [4]
-    const int rates)
+    const int columns, const int rates)
 {
     const int index = step[1] + 1;
     step[0] += 1;
     step[1] = index;
-    for (int k = 0; k < rates; ++k) hyper[k] = table[index * rates + k];
+    for (int k = 0; k < rates; ++k) hyper[k] = table[index * columns + k];
+}
+
+// The last ``rates`` columns of the present row, the very last of them says whether to update: not where
+// hyper says that a loss was not finite.
+// grid: 1
+__kernel void SlowRates(
+    __global const float *table,    // [steps, columns]
+    __global const float *hyper,    // [rates]
+    __global const int *step,       // [4]
+    __global float *slow,           // [rates]
+    const int columns, const int rates)
+{
+    __global const float *row = table + (step[1] + 1) * columns - rates;
+    for (int k = 0; k < rates; ++k) slow[k] = row[k];
+    if (hyper[HYPER_GO] == 0.0f) slow[HYPER_GO] = 0.0f;
 }
 
 // The next batch of a pass that trains nothing: only the index moves.

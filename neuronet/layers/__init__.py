@@ -1,6 +1,8 @@
 """Layers: one class a file, found by its name: CNeuronConvOCL is in conv.py."""
 
 from neuronet.layers.batch_norm import CNeuronBatchNormOCL
+from neuronet.layers.catch import CNeuronCATCH
+from neuronet.layers.complex_conv import CNeuronComplexConvOCL
 from neuronet.layers.concatenate import CNeuronConcatenate
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
@@ -8,11 +10,14 @@ from neuronet.layers.dfft_encoder import CNeuronDFFTEncoder
 from neuronet.layers.dot import CNeuronDOTOCL
 from neuronet.layers.downsample import CNeuronDownsampleOCL
 from neuronet.layers.dropout import CNeuronDropoutOCL
+from neuronet.layers.fourier import CNeuronFourierOCL
+from neuronet.layers.freq_patching import CNeuronFreqPatching
 from neuronet.layers.last_units import CNeuronLastUnitsOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
 from neuronet.layers.mamba import CNeuronMambaOCL
 from neuronet.layers.mamba4_cast_embeding import CMamba4CastEmbeding
 from neuronet.layers.mamba_block import CNeuronMambaBlockOCL
+from neuronet.layers.mask_attention_complex import CNeuronMaskAttentionComplex
 from neuronet.layers.multi_windows_conv import CNeuronMultiWindowsConvOCL
 from neuronet.layers.multi_windows_conv_w_pad import CNeuronMultiWindowsConvWPadOCL
 from neuronet.layers.position_encoder import CNeuronPositionEncoder
@@ -32,6 +37,8 @@ from neuronet.layers.x_ci_t import CNeuronXCiTOCL
 __all__ = [
     "CMamba4CastEmbeding",
     "CNeuronBatchNormOCL",
+    "CNeuronCATCH",
+    "CNeuronComplexConvOCL",
     "CNeuronConcatenate",
     "CNeuronConvOCL",
     "CNeuronDFFTEncoder",
@@ -39,10 +46,13 @@ __all__ = [
     "CNeuronDenseOCL",
     "CNeuronDownsampleOCL",
     "CNeuronDropoutOCL",
+    "CNeuronFourierOCL",
+    "CNeuronFreqPatching",
     "CNeuronLastUnitsOCL",
     "CNeuronLayerNormOCL",
     "CNeuronMambaBlockOCL",
     "CNeuronMambaOCL",
+    "CNeuronMaskAttentionComplex",
     "CNeuronMultiWindowsConvOCL",
     "CNeuronMultiWindowsConvWPadOCL",
     "CNeuronPositionEncoder",

@@ -157,7 +157,7 @@ class CNeuronBaseOCL:
     ) -> None:
         """One training step of this layer's weights: gradients, then the optimiser."""
         self.calcWeightGradients(prev, second)
-        if self.parameters:
+        if any(not p.slow for p in self.parameters):
             optimizer.update(self.span)
 
     # --- spec ------------------------------------------------------------------------

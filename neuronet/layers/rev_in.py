@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neuronet.device.array import Shape
+from neuronet.device.pool import Parameter
 from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.ops import rev_in
@@ -18,10 +19,12 @@ class CNeuronRevINOCL(CNeuronBaseOCL):
 
     Kim et al., ICLR 2022. A later CNeuronRevINDenormOCL undoes it on the forecast, from the mean and
     deviation [batch, window] of the present batch that this layer keeps. Parameters gamma [window] (from 1)
-    and beta [window] (from 0) serve both. Evaluation is the same as training.
+    and beta [window] (from 0) serve both; without ``affine`` they stay what they are. Evaluation is the same
+    as training.
     """
 
     eps: float = 1e-5
+    affine: bool = True
 
     def output_shape(self, input_shape: Shape) -> Shape:
         if not self.eps > 0:
@@ -36,8 +39,13 @@ class CNeuronRevINOCL(CNeuronBaseOCL):
 
     def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
         self.window = input_shape[1]
-        self.gamma = self.parameter("gamma", np.ones(self.window))
-        self.beta = self.parameter("beta", np.zeros(self.window))
+        gamma, beta = Parameter("gamma", np.ones(self.window)), Parameter("beta", np.zeros(self.window))
+        if self.affine:
+            self.parameters += [gamma, beta]
+        else:
+            for p in (gamma, beta):
+                p.value = self.device.put(p.initial, name=f"{self.where}.{p.name}")
+        self.gamma, self.beta = gamma, beta
         self.mean = self.batch_array("mean", (self.window,))
         self.deviation = self.batch_array("deviation", (self.window,))
         self.dmean = self.batch_array("dmean", (self.window,))  # of the partner alone; 0 without one
@@ -64,4 +72,5 @@ class CNeuronRevINOCL(CNeuronBaseOCL):
             )
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        rev_in.backward_weights(self.sums, self.gamma.gradient, self.beta.gradient)
+        if self.affine:
+            rev_in.backward_weights(self.sums, self.gamma.gradient, self.beta.gradient)

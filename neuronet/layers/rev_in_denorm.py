@@ -99,6 +99,8 @@ class CNeuronRevINDenormOCL(CNeuronBaseOCL):
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         """Add to the partner's gradients; the partner, a layer before this one, is updated later."""
         p = self.partner
+        if not p.affine:
+            return
         rev_in.denorm_backward_weights(
             p.deviation,
             p.gamma.value,

@@ -20,7 +20,8 @@ class CNeuronShortcut(CNeuronBaseOCL):
 
     input, output  [batch, ..., window], the same shape
 
-    ``branch`` has (name, layer) pairs; names are those of the parameters in files.
+    ``branch`` has (name, layer) pairs; names are those of the parameters in files. A second input goes to
+    those layers of the branch that take one.
     """
 
     def __init__(self, branch: Sequence[tuple[str, CNeuronBaseOCL]], *, post_norm: bool = False) -> None:
@@ -59,20 +60,20 @@ class CNeuronShortcut(CNeuronBaseOCL):
         self.layers[-1].SetGradient(self.sum.gradient if self.post_norm else array)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        self._run(prev, streaming=False)
+        self._run(prev, second, streaming=False)
 
     def stream(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         """``feedForward`` for units that follow those of the last call, where layers of the branch can."""
-        self._run(prev, streaming=True)
+        self._run(prev, second, streaming=True)
 
-    def _run(self, prev: CNeuronBaseOCL, *, streaming: bool) -> None:
+    def _run(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None, *, streaming: bool) -> None:
         if not self.post_norm:
             self.norm.feedForward(prev)
         for before, made in self._pairs(prev):
             if streaming and hasattr(made, "stream"):
                 made.stream(before)
             else:
-                made.feedForward(before)
+                made.feedForward(before, second if made.takes_second else None)
         target = self.sum.output if self.post_norm else self.output
         elementwise.add(prev.output, self.layers[-1].output, target)
         if self.post_norm:
@@ -90,7 +91,7 @@ class CNeuronShortcut(CNeuronBaseOCL):
         self.port.output = prev.output
         first = self.port if prev.needs_gradient else prev
         for before, made in reversed(self._pairs(first)):
-            made.calcInputGradients(before)
+            made.calcInputGradients(before, second if made.takes_second else None)
         if not self.post_norm and prev.needs_gradient:
             self.norm.calcInputGradients(self.port)
         if prev.needs_gradient:
@@ -99,7 +100,7 @@ class CNeuronShortcut(CNeuronBaseOCL):
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         for before, made in self._pairs(prev):
-            made.calcWeightGradients(before)
+            made.calcWeightGradients(before, second if made.takes_second else None)
         self.norm.calcWeightGradients(self.sum if self.post_norm else prev)
 
     def _pairs(self, prev: CNeuronBaseOCL) -> list[tuple[CNeuronBaseOCL, CNeuronBaseOCL]]:

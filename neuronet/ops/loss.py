@@ -45,7 +45,7 @@ def elementwise(
 
 
 def add_penalty(penalty: DeviceArray, loss: DeviceArray, hyper: DeviceArray, step: DeviceArray) -> None:
-    """Add a layer's own term of the loss, ``penalty`` [batch], to loss[0] as a sum and to loss[1] as a mean."""
+    """Add a layer's own term of the loss, ``penalty`` [batch]: its sum to loss[0], its mean to loss[1]."""
     penalty.device.kernel("AddPenalty")(penalty=penalty, loss=loss, hyper=hyper, step=step)
 
 

@@ -11,3 +11,8 @@ def forward(matrix_in: DeviceArray, matrix_out: DeviceArray) -> None:
     device = matrix_out.device
     name = "TransposeGPU" if form_for(device) == "GPU" else "Transpose"
     device.kernel(name)(matrix_in=matrix_in, matrix_out=matrix_out)
+
+
+def rows_and_columns(matrix_in: DeviceArray, matrix_out: DeviceArray) -> None:
+    """matrix_out [batch, cols, rows, depth] = matrix_in [batch, rows, cols, depth]: depth stays together."""
+    matrix_out.device.kernel("TransposeRCD")(matrix_in=matrix_in, matrix_out=matrix_out)

@@ -14,6 +14,7 @@ from neuronet.device.base import Device
 from neuronet.device.pool import Span
 from neuronet.errors import SpecError
 from neuronet.ops import clip
+from neuronet.ops import step as step_op
 from neuronet.optim.schedules import SCHEDULES, Schedule
 
 OPTIMIZERS: dict[str, type] = {}
@@ -27,6 +28,8 @@ class Optimizer:
     """Base class. Fields are the declaration; ``bind`` gives it device memory."""
 
     fused: ClassVar[bool] = False  # whether layers' fused kernels compute this update
+    columns: ClassVar[int] = RATES  # numbers that ``rates`` gives for a step
+    slow_first: bool = False  # whether slow parameters are updated without the present gradients
 
     lr: float | Schedule
     clip_norm: float | None
@@ -57,8 +60,12 @@ class Optimizer:
         return float(self.lr(step)) if callable(self.lr) else float(self.lr)
 
     def rates(self, step: int) -> NDArray[np.float64]:
-        """[RATES] numbers for the update at ``step``, from 0, in the order of HYPER_* in common.cl."""
+        """[columns] numbers for the update at ``step``, from 0: first RATES in the order of common.cl."""
         raise NotImplementedError
+
+    def next_step(self, table: DeviceArray, step: DeviceArray) -> None:
+        """Launch: advance the counters and load the rates of the step from ``table`` [steps, columns]."""
+        step_op.next_step(table, self.hyper, step)
 
     def clip(self, gradients: DeviceArray) -> None:
         """Scale the whole gradient down to ``clip_norm`` where it is longer."""
@@ -68,6 +75,10 @@ class Optimizer:
     def update(self, span: Span) -> None:
         """Apply the gradient of ``span`` and set it to zero."""
         raise NotImplementedError
+
+    def update_slow(self, span: Span) -> None:
+        """``update`` for parameters that are slow (Parameter.slow): as all others, if not said otherwise."""
+        self.update(span)
 
 
 @dataclass_transform(kw_only_default=True)

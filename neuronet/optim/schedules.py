@@ -50,4 +50,19 @@ class WarmupCosine:
         return self.lr * (self.final + (1 - self.final) * 0.5 * (1 + math.cos(math.pi * done)))
 
 
-SCHEDULES: dict[str, type] = {cls.__name__: cls for cls in (StepDecay, WarmupCosine)}
+@dataclass(frozen=True)
+class Halving:
+    """``first`` for ``every`` steps, then ``lr``, halved after every ``every`` steps more.
+
+    What CATCH's own code comes to: it makes a OneCycleLR, which sets a 25th of the rate, and never steps it.
+    """
+
+    lr: float
+    first: float
+    every: int
+
+    def __call__(self, step: int) -> float:
+        return self.first if step < self.every else self.lr * 0.5 ** (step // self.every - 1)
+
+
+SCHEDULES: dict[str, type] = {cls.__name__: cls for cls in (StepDecay, WarmupCosine, Halving)}

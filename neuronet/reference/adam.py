@@ -21,6 +21,8 @@ def adam(w: A, m: A, v: A, g: A, hyper: A) -> None:
     w -= hyper[LR] * (m * hyper[C1] / (np.sqrt(v * hyper[C2]) + hyper[EPS]) + decay)
 
 
-def AdamStep(*, w: A, g: A, m: A, v: A, hyper: A) -> None:
+def AdamStep(*, w: A, g: A, m: A, v: A, hyper: A, keep: int) -> None:
+    if keep and hyper[GO] == 0:
+        return
     adam(w, m, v, g, hyper)
     g[...] = 0

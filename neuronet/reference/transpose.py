@@ -11,3 +11,7 @@ A = NDArray[Any]
 
 def Transpose(*, matrix_in: A, matrix_out: A) -> None:
     matrix_out[...] = matrix_in.transpose(0, 2, 1)
+
+
+def TransposeRCD(*, matrix_in: A, matrix_out: A) -> None:
+    matrix_out[...] = matrix_in.swapaxes(1, 2)

@@ -24,16 +24,19 @@ def gradcheck(
     batch: int = 3,
     rows: int | None = None,
     seed: int = 0,
+    training: bool = True,
 ) -> None:
     """AssertionError unless the gradients of parameters, input and second input are right.
 
-    The loss is the mean squared distance to random targets plus the layers' penalties, in float64; every element is
-    compared with a central difference, to 1e-6 of the largest gradient of its array. ``rows``
-    below ``batch`` checks a partial batch.
+    The loss is the mean squared distance to random targets plus the layers' penalties, in float64;
+    every element is compared with a central difference, to 1e-6 of its array's largest gradient. ``rows``
+    below ``batch`` checks a partial batch. ``training`` False takes the mode of evaluation, where layers that
+    draw random numbers draw none.
     """
     rng = np.random.default_rng(seed)
     net = CNet(input_shape=input_shape, layers=layers, batch=batch, second_shape=second_shape)
     net.build(NumpyDevice(np.float64), seed=seed)
+    net.TrainMode(training)
     inputs = [net.input] + ([net.second] if net.second is not None else [])
     for layer in inputs:
         layer.needs_gradient = True  # type: ignore[misc]  # an instance may say otherwise than its class

@@ -124,7 +124,7 @@ def test_scale_makes_the_two_errors_alike() -> None:
     train_time, train_frequency = np.array([[1.0, 3.0]]), np.array([[10.0, 30.0]])
     scale = ScoreScale.fit(train_time, train_frequency, weight=0.5)
     assert scale == ScoreScale(2.0, 20.0, 0.5)
-    scores = scale.combine(np.array([[2.0, 6.0], [0.0, 0.0]]), np.array([[20.0, 0.0], [0.0, 0.0]]))
+    scores = scale.combine(np.array([[2.0, 18.0], [0.0, 0.0]]), np.array([[50.0, 0.0], [0.0, 0.0]]))
     np.testing.assert_array_equal(scores, [[1.5, 3.0], [0.0, 0.0]])
     np.testing.assert_array_equal(total(scores), [2.25, 0.0])
     np.testing.assert_allclose(shares(scores), [[1 / 3, 2 / 3], [0, 0]], rtol=1e-15)

@@ -58,6 +58,7 @@ def test_gradients_match_finite_differences(example: Example, partial: bool) -> 
         second_shape=example.second_shape,
         batch=example.batch,
         rows=rows,
+        training=example.training,
     )
 
 
