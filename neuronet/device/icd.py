@@ -17,6 +17,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 
 USER_VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")
 SYSTEM_FOLDER = Path("/etc/OpenCL/vendors")
+LOCKED = 60.0  # seconds after which a lock on the compiled kernels is taken to be left over
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,25 @@ def cache_folder() -> Path:
     os.environ.setdefault("POCL_CACHE_DIR", str(scratch / "pocl"))
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     return scratch
+
+
+def program_cache() -> str:
+    """Folder of compiled kernels for pyopencl, which locks it while it compiles.
+
+    A process that is killed then leaves its lock, and every later build waits a minute for it and fails: a
+    lock older than any build is taken away, and pyopencl told to compile without its cache if all else fails.
+    """
+    folder = cache_folder() / "programs"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")
+    lock = folder / "lock"
+    try:
+        if time.time() - lock.stat().st_mtime > LOCKED:
+            lock.unlink(missing_ok=True)
+            log.info("removed %s, which a process that is gone had left", lock)
+    except FileNotFoundError:
+        pass
+    return str(folder)
 
 
 @functools.cache

@@ -15,6 +15,7 @@ import numpy as np
 import pyopencl as cl
 from numpy.typing import NDArray
 
+from neuronet.device import icd
 from neuronet.device.array import DeviceArray, Shape
 from neuronet.device.base import Device
 from neuronet.device.kernel import Launch
@@ -179,8 +180,10 @@ class OpenCLDevice(Device):
         options = BUILD_OPTIONS if curious else [*BUILD_OPTIONS, "-w"]  # harmless notes frighten users
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cl.CompilerWarning)
+            warnings.filterwarnings("ignore", "PyOpenCL compiler caching failed")  # it then compiles without
             try:
-                program = cl.Program(self.context, f"{common}\n#line 1\n{source}").build(options)
+                program = cl.Program(self.context, f"{common}\n#line 1\n{source}")
+                program = program.build(options, cache_dir=icd.program_cache())
             except cl.Error as error:
                 _, _, notes = str(error).partition("\n\n")  # pyopencl puts the log behind an empty line
                 raise KernelError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -163,3 +164,19 @@ def test_replace_text_leaves_one_file(tmp_path: Path) -> None:
         icd.replace_text(target, text)
         assert target.read_text(encoding="utf-8") == text
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_lock_that_a_killed_process_left_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With it every build would wait a minute and then fail; a lock in use is young and stays."""
+    monkeypatch.setattr(icd, "cache_folder", lambda: tmp_path)
+    monkeypatch.delenv("PYOPENCL_CACHE_FAILURE_FATAL", raising=False)
+    lock = Path(icd.program_cache()) / "lock"
+    lock.touch()
+    icd.program_cache()
+    assert lock.exists()
+    old = time.time() - icd.LOCKED - 1.0
+    os.utime(lock, (old, old))
+    icd.program_cache()
+    assert not lock.exists()
+    assert os.environ["PYOPENCL_CACHE_FAILURE_FATAL"] == ""  # pyopencl reads it without a default
+    monkeypatch.delenv("PYOPENCL_CACHE_FAILURE_FATAL")

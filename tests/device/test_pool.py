@@ -46,7 +46,8 @@ def test_a_span_covers_neighbours_and_no_others(pool: ParameterPool) -> None:
     means = [p.value.read().mean() for p in pool.parameters]
     assert means == [1, 9, 9, 4]
     assert {array.size for array in (span.value, span.gradient, span.m, span.v)} == {span.value.size}
-    assert pool.fast.value.size == pool.size and pool.slow is None
+    assert pool.fast.value.size == pool.size
+    assert pool.slow is None
 
 
 def test_a_net_without_parameters_has_an_empty_pool(any_device: Device) -> None:
