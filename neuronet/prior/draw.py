@@ -17,6 +17,7 @@ from neuronet.prior.gaussian import draw_gaussian
 from neuronet.prior.seasonal import draw_seasonal
 from neuronet.prior.settings import Prior
 from neuronet.prior.stamps import draw_frequency, draw_times, frequencies
+from neuronet.prior.walks import draw_walks
 from neuronet.series.frequency import Frequency
 
 BLOCK = 64  # series that share a random stream; a block is made whole
@@ -32,7 +33,7 @@ class Drawn:
     values: NDArray[np.float32]  # [count, length], finite, not constant, at most 1e6
     times: NDArray[np.int64]  # [count, length], ns since 1970
     frequencies: tuple[Frequency, ...]  # [count]
-    gaussian: NDArray[np.bool_]  # [count]: from a Gaussian process, not a seasonal series
+    gaussian: NDArray[np.bool_]  # [count]: from a Gaussian process, not a walk or a seasonal series
 
 
 def draw(
@@ -94,7 +95,8 @@ def _block(prior: Prior, length: int, seed: int, index: int) -> Drawn:
     """The 64 series of block ``index``, from a random stream of its own."""
     rng = np.random.default_rng([int(seed), int(index)])
     fitting = frequencies(prior, length)
-    gaussian = rng.random(BLOCK) < prior.gaussian_share
+    kind = rng.random(BLOCK)
+    gaussian, walking = kind < prior.gaussian_share, kind >= 1.0 - prior.walk_share
     values = np.zeros((BLOCK, length), np.float32)
     times = np.zeros((BLOCK, length), np.int64)
     steps = [Frequency(1, prior.units[0])] * BLOCK
@@ -103,9 +105,12 @@ def _block(prior: Prior, length: int, seed: int, index: int) -> Drawn:
         for i in todo:
             steps[i] = draw_frequency(prior, fitting, rng)
             times[i] = draw_times(prior, steps[i], length, rng)
-        processes, seasonal = todo[gaussian[todo]], todo[~gaussian[todo]]
+        processes, walks = todo[gaussian[todo]], todo[walking[todo]]
+        seasonal = todo[~gaussian[todo] & ~walking[todo]]
         if len(processes):
             values[processes] = draw_gaussian(prior, [steps[i] for i in processes], length, rng)
+        if len(walks):
+            values[walks] = draw_walks(prior, len(walks), length, rng)
         if len(seasonal):
             values[seasonal] = draw_seasonal(prior, [steps[i] for i in seasonal], times[seasonal], rng)
         todo = todo[~_usable(values[todo])]

@@ -28,7 +28,8 @@ class Prior:
     other than its parameters say, the comment in the module that uses the field tells.
     """
 
-    gaussian_share: float = _choice(0.7, "share of Gaussian processes; the others are seasonal series")
+    gaussian_share: float = _choice(0.7, "share of Gaussian processes")
+    walk_share: float = _choice(0.0, "share of random walks; the others are seasonal series")
 
     # Time stamps of both families.
     units: tuple[str, ...] = _choice(UNITS, "units of a step, each as likely, where the stamps fit")
@@ -73,6 +74,12 @@ class Prior:
     noise_shares: tuple[float, ...] = _choice((0.1, 0.2, 0.7), "their probabilities")
     likelihood_noise: float = _choice(0.0, "deviation of more white noise on every process; 0.4: as declared")
     peak_share: float = _choice(0.1, "probability of peaks at the longest period of a process")
+
+    # Random walks: prices, whose best forecast is no change.
+    walk_volatility: tuple[float, float] = _choice(
+        (0.001, 0.1), "log-uniform: deviation of a step, as a share of the level"
+    )
+    walk_tails: float = _choice(0.5, "probability that steps are Student's t with 4 degrees, not Gaussian")
 
     # Seasonal series: trend + product of seasons, times noise.
     trend_slope: float = _choice(0.01, "deviation of the trend's slope, mean 0")
@@ -128,6 +135,12 @@ class Prior:
             all(_is_range(r) and _is_pair(r, 0.0) for r in self.noise_scales),
             "give pairs from 0",
         )
+        both = self.gaussian_share + self.walk_share
+        self._require(
+            "walk_share", both <= 1.0, "leave the Gaussian processes and the walks together at most 1"
+        )
+        low, high = self.walk_volatility if _is_range(self.walk_volatility) else (0.0, 0.0)
+        self._require("walk_volatility", 0.0 < low <= high <= 1.0, "give two shares above 0, in order")
         weights = (self.matern_weight, self.linear_weight, self.periodic_weight)
         self._require("periodic_weight", sum(weights) > 0.0, "leave a kernel whose weight is above 0")
         self._require("max_kernels", 1 <= self.max_kernels <= 20, "choose 1 to 20")
@@ -169,8 +182,9 @@ class Prior:
 
 
 _SHARES = (
-    "gaussian_share", "subfrequency", "scaled_share", "periods_per_freq", "gaussian_sampling", "linear_mean",
-    "peak_share", "harmonic_scale", "damping", "spikes", "spike_batches", "spike_batch_share",
+    "gaussian_share", "walk_share", "walk_tails", "subfrequency", "scaled_share", "periods_per_freq",
+    "gaussian_sampling", "linear_mean", "peak_share", "harmonic_scale", "damping", "spikes",
+    "spike_batches", "spike_batch_share",
 )  # fmt: skip
 _POSITIVE = ("kernel_scale", "max_period", "harmonic_rate")
 _NOT_NEGATIVE = (
