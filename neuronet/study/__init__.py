@@ -1,0 +1,1 @@
+"""study: actors that learn from experience: offline (study), and bar by bar (online)."""
