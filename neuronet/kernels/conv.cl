@@ -273,42 +273,58 @@ static void add_filters(__global const float *x, const int x_sample, const int s
     }
 }
 
-// Gradients of 8 filters x 64 taps from tap `first` on, at g[r * SPREAD + t]
+// b[r] += sum over samples and units of dz[.., r]
+static void add_biases(__global const float *dz, const int dz_sample, const int window_out, const int filters,
+                       const int samples, const int units, float *b)
+{
+    for (int r = 0; r < filters; r += 8) {
+        float8 sum = vload8(0, b + r);
+        for (int n = 0; n < samples; ++n)
+            for (int u = 0; u < units; ++u)
+                sum += load8(dz + n * dz_sample + u * window_out + r, filters - r);
+        vstore8(sum, 0, b + r);
+    }
+}
+
+// Gradients of up to 32 filters x 64 taps from tap `first` on, at g[r * SPREAD + t], and of biases at b
 static void weight_sums(__global const float *x, const int x_sample, const int step, const int first,
                         const int window, __global const float *dz, const int dz_sample, const int window_out,
-                        const int filters, const int batch, const int units, float *g)
+                        const int filters, const int batch, const int units, float *g, float *b)
 {
-    if (window < 16) {
-        for (int k = 0; k < window; k += 8)
-            add_filters(x + k, x_sample, step, window - 1 - k, dz, dz_sample, window_out, filters, batch,
-                        units, g + k);
-        return;
-    }
-    for (int i = 0; i < 8 * SPREAD; ++i)
+    for (int i = 0; i < UP8(filters) * SPREAD; ++i)
         g[i] = 0.0f;
+    for (int r = 0; r < UP8(filters); ++r)
+        b[r] = 0.0f;
     const int end = min(first + SPREAD, window);
     const int some = max(1, 64 / units);            // samples whose rows stay in the L1 cache
-    for (int n = 0; n < batch; n += some)
-        for (int k = first; k < end; k += 16)
+    for (int n = 0; n < batch; n += some) {
+        __global const float *xs = x + n * x_sample, *ds = dz + n * dz_sample;
+        const int samples = min(some, batch - n);
+        for (int k = first; window >= 16 && k < end; k += 16)
             for (int r = 0; r < filters; r += 4)
-                add_taps(x + n * x_sample + min(k, window - 16), x_sample, step, dz + n * dz_sample + r,
-                         dz_sample, window_out, filters - 1 - r, min(some, batch - n), units,
-                         g + r * SPREAD + k - first);
+                add_taps(xs + min(k, window - 16), x_sample, step, ds + r, dz_sample, window_out,
+                         filters - 1 - r, samples, units, g + r * SPREAD + k - first);
+        if (first == 0) add_biases(ds, dz_sample, window_out, filters, samples, units, b);
+    }
+    if (window < 16) {
+        for (int r = 0; r < filters; r += 8)
+            for (int k = 0; k < window; k += 8)
+                add_filters(x + k, x_sample, step, window - 1 - k, dz + r, dz_sample, window_out, filters - r,
+                            batch, units, g + r * SPREAD + k);
+        return;
+    }
     const int rest = (end - first) % 16;            // the last block began 16 - rest taps early, to be whole
     for (int r = 0; rest > 0 && r < filters; ++r)
         for (int t = end - first - rest; t < end - first; ++t)
             g[r * SPREAD + t] = g[r * SPREAD + t + 16 - rest];
 }
 
-// Gradients of 8 biases
-static float8 bias_sums(__global const float *dz, const int dz_sample, const int window_out,
-                        const int filters, const int batch, const int units)
+// Filters of a work-item: 32 where dz is long, so that it is read in whole lines, and enough work-items are
+// left; the others then have nothing to do.
+static int filters_each(const int samples, const int window, const int window_out, const int variables)
 {
-    float8 sum = 0.0f;
-    for (int n = 0; n < batch; ++n)
-        for (int u = 0; u < units; ++u)
-            sum += load8(dz + n * dz_sample + u * window_out, filters);
-    return sum;
+    const int items = (window + SPREAD - 1) / SPREAD * ((window_out + 31) / 32) * variables;
+    return samples >= 2048 && items >= 8 ? 32 : 8;
 }
 
 // group: 1, 1, 1
@@ -322,21 +338,24 @@ __kernel void WeightGradientConvCPU(
     const int window_out, const int step)
 {
     const int first = SPREAD * get_global_id(0), f = 8 * get_global_id(1), v = get_global_id(2);
-    const int filter = v * window_out + f, filters = min(8, window_out - f);
+    const int many = filters_each(batch * units, window, window_out, variables);
+    if (f % many > 0) return;
+    const int filter = v * window_out + f, filters = min(many, window_out - f);
     const int taps = min(SPREAD, window - first);
-    float g[8 * SPREAD];
+    float g[32 * SPREAD], bias[32];
     x += v * length;
     dz += v * units * window_out + f;
     weight_sums(x, variables * length, step, first, window, dz, variables * units * window_out, window_out,
-                filters, batch, units, g);
+                filters, batch, units, g, bias);
     for (int j = 0; j < filters; ++j)
         for (int k = 0; k < taps; k += 8) {
             __global float *to = dw + (filter + j) * window + first + k;
             store8(load8(to, taps - k) + vload8(0, g + j * SPREAD + k), to, taps - k);
         }
-    if (first > 0) return;
-    const float8 bias = bias_sums(dz, variables * units * window_out, window_out, filters, batch, units);
-    store8(load8(db + filter, filters) + bias, db + filter, filters);
+    for (int j = 0; first == 0 && j < filters; j += 8) {
+        __global float *to = db + filter + j;
+        store8(load8(to, filters - j) + vload8(0, bias + j), to, filters - j);
+    }
 }
 
 // group: 1, 1, 1
@@ -355,21 +374,24 @@ __kernel void UpdateWeightsConvAdamCPU(
     const int window_out, const int step)
 {
     const int first = SPREAD * get_global_id(0), f = 8 * get_global_id(1), v = get_global_id(2);
-    const int filter = v * window_out + f, filters = min(8, window_out - f);
+    const int many = filters_each(batch * units, window, window_out, variables);
+    if (f % many > 0) return;
+    const int filter = v * window_out + f, filters = min(many, window_out - f);
     const int taps = min(SPREAD, window - first);
-    float g[8 * SPREAD];
+    float g[32 * SPREAD], bias[32];
     x += v * length;
     dz += v * units * window_out + f;
     weight_sums(x, variables * length, step, first, window, dz, variables * units * window_out, window_out,
-                filters, batch, units, g);
+                filters, batch, units, g, bias);
     for (int j = 0; j < filters; ++j)
         for (int k = 0; k < taps; k += 8) {
             const int at = (filter + j) * window + first + k;
             adam8(w + at, w_m + at, w_v + at, vload8(0, g + j * SPREAD + k), taps - k, hyper);
         }
-    if (first > 0) return;
-    const float8 bias = bias_sums(dz, variables * units * window_out, window_out, filters, batch, units);
-    adam8(b + filter, b_m + filter, b_v + filter, bias, filters, hyper);
+    for (int j = 0; first == 0 && j < filters; j += 8) {
+        const int at = filter + j;
+        adam8(b + at, b_m + at, b_v + at, vload8(0, bias + j), filters - j, hyper);
+    }
 }
 
 // --- GPU -----------------------------------------------------------------------------------------

@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops.forms import form_for
+from neuronet.ops import few_weights, matmul, matmul_wide
+from neuronet.ops.forms import Form, form_for
 
 SHORT, LESS_SHORT, ROWS = 32, 64, 256  # on a CPU lanes go across outputs for few inputs: FeedForwardConvCPU
+FEW_WEIGHTS, FEW_ROWS = 2**14, 1024  # on a GPU: up to so many and over at least so many rows, few_weights
 MANY = 2**18  # from this many results on, a GPU's tiles (64 x 64 results a work-group) keep it busy
 
 
@@ -19,6 +21,9 @@ def forward(x: DeviceArray, w: DeviceArray, b: DeviceArray, y: DeviceArray, *, a
     """y = act(x·wᵀ + b).  x [batch, inputs], w [outputs, inputs], b [outputs], y [batch, outputs]."""
     form = form_for(y.device)
     inputs, many_rows = w.shape[-1], x.shape[0] >= ROWS
+    if matmul_wide.fits(y, *y.shape):
+        matmul_wide.dense(x, w, b, y, activation=activation)
+        return
     few = inputs < SHORT or (many_rows and inputs <= LESS_SHORT)  # measured: up to 2.1 times as fast
     if (form == "CPU" and few) or (form == "GPU" and y.size >= MANY):
         arrays: dict[str, Any] = {"x": _one_window(x), "w": w.view(1, *w.shape), "b": b.view(1, b.size)}
@@ -33,8 +38,7 @@ def backward_input(dz: DeviceArray, w: DeviceArray, dx: DeviceArray) -> None:
     """dx = dz·w = dL/dx, overwritten, from dz = dL/dz [batch, outputs]."""
     form = form_for(dx.device)
     if form == "CPU" or (form == "GPU" and dx.size >= MANY):
-        a, b, c = (array.view(1, *array.shape) for array in (dz, w, dx))
-        dx.device.kernel(f"MatMult{form}")(a=a, b=b, c=c)
+        matmul.matmul(*(array.view(1, *array.shape) for array in (dz, w, dx)))
     else:
         dx.device.kernel("CalcHiddenGradient")(dz=dz, w=w, dx=dx)
 
@@ -42,7 +46,9 @@ def backward_input(dz: DeviceArray, w: DeviceArray, dx: DeviceArray) -> None:
 def backward_weights(x: DeviceArray, dz: DeviceArray, dw: DeviceArray, db: DeviceArray) -> None:
     """Add dzᵀ·x = dL/dw to dw, and the sum of dz over the batch to db."""
     form = form_for(dw.device)
-    if form:
+    if _few(form, x, dw):
+        few_weights.backward(x, dz, dw, db)
+    elif form:
         dw.device.kernel(f"WeightGradientConv{form}")(
             x=_one_window(x),
             dz=_one_unit(dz),
@@ -70,7 +76,9 @@ def update(
     ``hyper`` [9]: see common.cl. Gives the same bits as backward_weights and ops.adam.step.
     """
     form = form_for(w.device)
-    if form:
+    if _few(form, x, w):
+        few_weights.update(x, dz, w, b, w_m, w_v, b_m, b_v, hyper)
+    elif form:
         weights = {"w": w, "w_m": w_m, "w_v": w_v}
         biases = {"b": b, "b_m": b_m, "b_v": b_v}
         w.device.kernel(f"UpdateWeightsConvAdam{form}")(
@@ -84,6 +92,11 @@ def update(
         w.device.kernel("UpdateWeightsAdam")(
             x=x, dz=dz, w=w, b=b, w_m=w_m, w_v=w_v, b_m=b_m, b_v=b_v, hyper=hyper
         )
+
+
+def _few(form: Form, x: DeviceArray, w: DeviceArray) -> bool:
+    """Whether tiles of weights are too few to keep a GPU busy with so many rows."""
+    return form == "GPU" and w.size <= FEW_WEIGHTS and x.shape[0] >= FEW_ROWS
 
 
 def _one_window(x: DeviceArray) -> DeviceArray:

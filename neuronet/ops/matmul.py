@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
+from neuronet.ops import matmul_wide
 from neuronet.ops.forms import form_for
 
 
 def matmul(a: DeviceArray, b: DeviceArray, c: DeviceArray) -> None:
     """c = a·b.  a [variables, rows, dimension], b [variables, dimension, cols], c [variables, rows, cols]."""
-    c.device.kernel(f"MatMult{form_for(c.device)}")(a=a, b=b, c=c)
+    if matmul_wide.fits(c, *c.shape[1:]):
+        matmul_wide.matmul(a, b, c)
+    else:
+        c.device.kernel(f"MatMult{form_for(c.device)}")(a=a, b=b, c=c)
 
 
 def backward_a(dc: DeviceArray, b: DeviceArray, da: DeviceArray) -> None:
     """da = dc·bᵀ, overwritten; shapes as in ``matmul``."""
-    da.device.kernel(f"MatMultGradA{form_for(da.device)}")(dc=dc, b=b, da=da)
+    if matmul_wide.fits(da, *da.shape[1:]):
+        matmul_wide.backward_a(dc, b, da)
+    else:
+        da.device.kernel(f"MatMultGradA{form_for(da.device)}")(dc=dc, b=b, da=da)
 
 
 def backward_b(a: DeviceArray, dc: DeviceArray, db: DeviceArray) -> None:
     """db = aᵀ·dc, overwritten; shapes as in ``matmul``."""
-    db.device.kernel(f"MatMultGradB{form_for(db.device)}")(a=a, dc=dc, db=db)
+    if matmul_wide.fits(db, *db.shape[1:]):
+        matmul_wide.backward_b(a, dc, db)
+    else:
+        db.device.kernel(f"MatMultGradB{form_for(db.device)}")(a=a, dc=dc, db=db)
 
 
 def backward(a: DeviceArray, b: DeviceArray, dc: DeviceArray, da: DeviceArray, db: DeviceArray) -> None:
