@@ -119,7 +119,8 @@ def pot_threshold(scores: Floats, rate: float = RATE, *, tail: float | None = No
         raise DataError(
             f"{n} scores are too few: the highest {tail:.0%} are {count}, and a tail needs {FEWEST}",
             where="pot_threshold",
-            fix=f"give at least {math.ceil(FEWEST / tail - 1e-9)} scores, or choose a larger tail",
+            fix=f"give at least {math.ceil(FEWEST / tail - 1e-9)} scores, choose a larger tail, "
+            "or the method 'quantile'",
         )
     level = float(np.partition(values, n - count - 1)[n - count - 1])
     excesses = values[values > level] - level

@@ -15,7 +15,7 @@ from neuronet.ops import flash_stca, flash_stca_gradient
 
 @dataclass(frozen=True)
 class STCABackward(STCA):
-    op = "flash_stca.backward"
+    op = "flash_stca_gradient.backward"
     changes = ("dx", "dslope")
     beta: float = 1.0  # of a dx that is there
 

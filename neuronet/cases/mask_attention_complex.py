@@ -24,6 +24,8 @@ class MaskAttention(Case):
     mode: op.MaskMode = "hard"
     packed: bool = False
     open: float = 0.5  # share of the mask that is
+    alike: bool = False  # with cosines, and their gradient
+    zeros: bool = False  # some vectors have length 0
 
     @property
     def out(self) -> Shape:
@@ -52,11 +54,17 @@ class MaskAttention(Case):
     def inputs(self, rng: np.random.Generator) -> Arrays:
         mask = (rng.random(self.mask) < self.open) * 1.0
         q = 0.5 * rng.standard_normal(self.q)  # so that no weight is far above the others' mean square
+        if self.zeros:
+            q[0, ::2] = 0
         given = {"q": q, "mask": mask}
         return given if self.packed else {"kv": rng.standard_normal(self.kv)} | given
 
+    @property
+    def scratch_shape(self) -> Shape:
+        return op.scratch_shape(self.rows, self.units, self.heads_kv, self.dimension)
+
     def scratch(self) -> Arrays:
-        return {"scratch": np.full(op.scratch_shape(self.rows, self.units, self.dimension), np.nan)}
+        return {"scratch": np.full(self.scratch_shape, np.nan)}
 
     @property
     def terms(self) -> int:
@@ -75,7 +83,7 @@ class MaskAttentionForward(MaskAttention):
         return super().inputs(rng) | self.scratch()
 
     def outputs(self) -> dict[str, Shape]:
-        return {"lse": self.lse, "out": self.out}
+        return {"lse": self.lse, "out": self.out} | ({"cosines": self.mask} if self.alike else {})
 
     def run(self, **arrays: DeviceArray) -> None:
         op.forward(**{"kv": arrays["q"]} | arrays, **self.settings, mode=self.mode)  # type: ignore[arg-type]
@@ -87,7 +95,7 @@ class MaskAttentionScores(MaskAttention):
 
     def inputs(self, rng: np.random.Generator) -> Arrays:
         given = super().inputs(rng)
-        return given | {"lse": _forward(self, given)[0]}
+        return given | {"lse": forward_of(self, given)[0]}
 
     def outputs(self) -> dict[str, Shape]:
         return {"scores": (*self.lse, self.units)}
@@ -97,29 +105,7 @@ class MaskAttentionScores(MaskAttention):
         op.scores(**given, dimension=self.dimension, **self.settings, mode=self.mode)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
-class MaskAttentionBackward(MaskAttention):
-    op = "mask_attention_complex.backward"
-
-    def inputs(self, rng: np.random.Generator) -> Arrays:
-        given = super().inputs(rng)
-        lse, out = _forward(self, given)
-        return given | {"lse": lse, "out": out, "dout": rng.standard_normal(self.out)} | self.scratch()
-
-    def outputs(self) -> dict[str, Shape]:
-        shapes = {"dq": self.q, "dmask": self.mask}
-        return shapes if self.packed else shapes | {"dkv": self.kv}
-
-    def run(self, **arrays: DeviceArray) -> None:
-        given = {"kv": arrays["q"], "dkv": arrays["dq"]} | arrays
-        op.backward(**given, **self.settings, mode=self.mode)  # type: ignore[arg-type]
-
-    @property
-    def flops(self) -> int:
-        return 20 * self.rows * self.heads * self.units**2 * self.dimension
-
-
-def _forward(case: MaskAttention, given: Arrays) -> tuple[np.ndarray, np.ndarray]:
+def forward_of(case: MaskAttention, given: Arrays) -> tuple[np.ndarray, np.ndarray]:
     """lse and out of the twin, from float32 values as the device sees them."""
     exact = NumpyDevice(np.float64)
     put = {name: exact.put(values.astype(np.float32)) for name, values in given.items()}
@@ -130,7 +116,7 @@ def _forward(case: MaskAttention, given: Arrays) -> tuple[np.ndarray, np.ndarray
 
 
 #  rows units heads heads_kv dimension mode packed open
-_SIZES = [
+SIZES = [
     (1, 1, 1, 1, 1, "hard", False),
     (3, 2, 2, 1, 3, "reference", False),
     (2, 6, 4, 2, 5, "hard", True),
@@ -145,12 +131,15 @@ _SIZES = [
 ]
 SMALL: list[Case] = [
     kind(*size)  # type: ignore[arg-type]
-    for size in _SIZES
-    for kind in (MaskAttentionForward, MaskAttentionScores, MaskAttentionBackward)
+    for size in SIZES
+    for kind in (MaskAttentionForward, MaskAttentionScores)
 ]
 SMALL.append(MaskAttentionForward(2, 9, 1, 1, 70, open=0.0))
+SMALL += [
+    MaskAttentionForward(*size, alike=True, zeros=size[1] == 6)  # type: ignore[arg-type]
+    for size in SIZES
+]
 LARGE: list[Case] = [
-    kind(*size, packed=True)
+    MaskAttentionForward(*size, packed=True, alike=True)
     for size in [(64 * 11, 19, 16, 16, 16), (64 * 11, 19, 4, 4, 8), (64 * 11, 55, 4, 2, 16)]
-    for kind in (MaskAttentionForward, MaskAttentionBackward)
 ]

@@ -2,30 +2,19 @@
 //
 //   s[i,j] = Re <q[i], k[j]>            l[i,j] = scale s[i,j] m[i,j] + (m[i,j] == 0 ? closed : 0)
 //   A[i,:] = softmax of l[i,:]          out[i] = sum_j A[i,j] v[j]
+//   c[i,j] = the mean over heads of s[i,j] / (|q[i]| |k[j]|), where ``alike``
 //
 // for each head h, with the keys and values of h % heads_kv. Re <q, k> of ``dimension`` complex numbers is
 // the dot product of their 2 * dimension floats: A is real and blind to a common turn of all phases.
 // m[i,i] is 1 whatever the mask says. ``closed`` is -infinity (A is 0 there) or scale times the logarithm of
 // 1e-10, as in CATCH's own code (A is not). A is not kept: lse[i] = log(sum_j exp(l[i,j])) gives it back.
+// A vector shorter than eps has no direction: its cosines are 0.
 //
 // Used by   ops/mask_attention_complex.py      Checked against   reference/mask_attention_complex.py
-// Source    Wu et al., CATCH, arXiv:2410.12261. NeuroNet MaskAttentionComplex, MaskAttentionGradientsComplex;
-//           errata A1-A3, A6, C1-C16.
-// Overwrites out, lse, dmask and, of dq and dkv, the columns of the queries and of the keys and values, which
-//           may lie in one array: a row of kv has keys from k_column on, then values. scratch is the CPU's.
-
-// --- any device: a work-group has a head of a row, or a row ---------------------------------------------
-
-#define QUERIES 8       // of a block
-#define KEYS 32
-
-static float product(__global const float *a, __global const float *b, const int width)
-{
-    float sum = 0.0f;
-    for (int w = 0; w < width; ++w)
-        sum += a[w] * b[w];
-    return sum;
-}
+// Source    Wu et al., CATCH, arXiv:2410.12261. NeuroNet MaskAttentionComplex; errata A1-A3, A6, C1-C4, C13,
+//           C16, C20.
+// Overwrites out, lse and the cosines. A row of kv, which may be that of q, has keys from k_column on, then
+//           values.
 
 // What a score is multiplied with, and what is added
 static float open(const float m, const bool self, const float scale) { return self ? scale : scale * m; }
@@ -34,70 +23,203 @@ static float shut(const float m, const bool self, const float closed)
     return m == 0.0f && !self ? closed : 0.0f;
 }
 
-// group: 64, 1, 1
-// grid: 64, heads, rows
+// 1 / norm, from the square
+static float direction(const float square, const float eps)
+{
+    const float norm = sqrt(square);
+    return norm < eps ? 0.0f : 1.0f / norm;
+}
+
+// --- any device: a work-group has some heads of a row, and tiles of 32 x 32 -----------------------------
+// Work-item ``lane`` has column lane % 32 of a tile, and 8 rows, 4 apart. scratch is the CPU's.
+
+#define LANES 128
+#define TILE 32
+#define PITCH 33
+#define EACH 8          // rows of a work-item
+
+// part = 32 floats from x on of each of 32 rows; zeros behind the last
+static void fetch(__global const float *x, const int pitch, const int rows, const int floats,
+                  __local float *part)
+{
+    const int c = get_local_id(0) % TILE;
+    for (int r = get_local_id(0) / TILE; r < TILE; r += LANES / TILE)
+        part[r * PITCH + c] = r < rows && c < floats ? x[r * pitch + c] : 0.0f;
+}
+
+// s[t] += a[row t]·b[column], over up to 32 floats
+static void add_dots(__local const float *a, __local const float *b, const int floats, float *s)
+{
+    const int lane = get_local_id(0);
+    a += lane / TILE * PITCH;
+    b += lane % TILE * PITCH;
+    for (int w = 0; w < min(TILE, floats); ++w) {
+        const float other = b[w];
+        #pragma unroll
+        for (int t = 0; t < EACH; ++t)
+            s[t] += a[t * LANES / TILE * PITCH + w] * other;
+    }
+}
+
+// s[t] = sum over the first ``count`` c, up to 32, of tile[row t][c] b[c][column], or of tile[c][row t]
+static void blend(__local const float *tile, const int across, const int along, __local const float *b,
+                  const int count, float *s)
+{
+    const int lane = get_local_id(0);
+    tile += lane / TILE * across;
+    b += lane % TILE;
+    #pragma unroll
+    for (int t = 0; t < EACH; ++t)
+        s[t] = 0.0f;
+    for (int c = 0; c < min(TILE, count); ++c) {
+        const float other = b[c * PITCH];
+        #pragma unroll
+        for (int t = 0; t < EACH; ++t)
+            s[t] += tile[t * LANES / TILE * across + c * along] * other;
+    }
+}
+
+// The square of a vector's floats, up to 32, of a in the first 32 work-items, of b in the next
+static float square_of(__local const float *a, __local const float *b, const int floats)
+{
+    const int lane = get_local_id(0);
+    float sum = 0.0f;
+    if (lane < 2 * TILE) {
+        __local const float *x = (lane < TILE ? a : b) + lane % TILE * PITCH;
+        for (int w = 0; w < min(TILE, floats); ++w)
+            sum += x[w] * x[w];
+    }
+    return sum;
+}
+
+// sums are those of the cosines over a work-group's heads
+// group: 128, 1, 1
+// grid: 128, parts, rows
 __kernel void MaskAttentionComplex(
     __global const float *q,        // [rows, units, q_width]
     __global const float *kv,       // [rows, units, kv_width]
     __global const float *mask,     // [rows, units, units]
     __global float *scratch,        // [items, space]
+    __global float *sums,           // [rows, parts, units, units]
     __global float *lse,            // [rows, units, heads]
     __global float *out,            // [rows, units, heads, dimension, 2]
-    const int units, const int heads, const int dimension, const int q_width, const int kv_width,
-    const int heads_kv, const int k_column, const float scale, const float closed)
+    const int parts, const int units, const int heads, const int dimension, const int q_width,
+    const int kv_width, const int heads_kv, const int k_column, const int alike, const float scale,
+    const float closed, const float eps)
 {
-    __local float tile[QUERIES][KEYS + 1], top[QUERIES], sum[QUERIES], fade[QUERIES];
-    const int lane = get_local_id(0), h = get_global_id(1), r = get_global_id(2), width = 2 * dimension;
-    q += r * units * q_width + h * width;
-    kv += r * units * kv_width + k_column + h % heads_kv * width;
+    __local float a[TILE * PITCH], b[TILE * PITCH], tile[TILE * PITCH], some[LANES];
+    __local float top[TILE], sum[TILE], fade[TILE], shift[TILE], turn[2 * TILE];
+    const int lane = get_local_id(0), column = lane % TILE, row = lane / TILE, part = get_global_id(1);
+    const int r = get_global_id(2), width = 2 * dimension, wide = heads * width;
     mask += r * units * units;
-    lse += r * units * heads + h;
-    out += (r * units * heads + h) * width;
-    for (int i0 = 0; i0 < units; i0 += QUERIES) {
-        if (lane < QUERIES) {
-            top[lane] = -INFINITY;
-            sum[lane] = 0.0f;
-        }
-        for (int j0 = 0; j0 < units; j0 += KEYS) {
-            const int keys = min(KEYS, units - j0);
-            for (int e = lane; e < QUERIES * KEYS; e += 64) {
-                const int i = i0 + e / KEYS, j = j0 + e % KEYS;
-                float l = -INFINITY;
-                if (i < units && j < units) {
-                    const float s = product(q + i * q_width, kv + j * kv_width, width);
-                    const float m = mask[i * units + j];
-                    l = s * open(m, i == j, scale) + shut(m, i == j, closed);
+    sums += (r * parts + part) * units * units;
+    for (int g = part; g < heads_kv; g += parts)
+        for (int h = g; h < heads; h += heads_kv) {
+            __global const float *k = kv + r * units * kv_width + k_column + g * width;
+            __global const float *qh = q + r * units * q_width + h * width;
+            for (int i0 = 0; i0 < units; i0 += TILE) {
+                if (lane < TILE) {
+                    top[lane] = -INFINITY;
+                    sum[lane] = 0.0f;
                 }
-                tile[e / KEYS][e % KEYS] = l;
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < QUERIES) {
-                float high = top[lane], all = 0.0f;
-                for (int c = 0; c < keys; ++c)
-                    high = fmax(high, tile[lane][c]);
-                const float shift = high == -INFINITY ? 0.0f : high;    // no key of this block may be open
-                fade[lane] = exp(top[lane] - shift);
-                for (int c = 0; c < keys; ++c) {
-                    tile[lane][c] = exp(tile[lane][c] - shift);
-                    all += tile[lane][c];
+                for (int j0 = 0; j0 < units; j0 += TILE) {
+                    const int keys = units - j0, queries = units - i0;
+                    float s[EACH], square = 0.0f;
+                    #pragma unroll
+                    for (int t = 0; t < EACH; ++t)
+                        s[t] = 0.0f;
+                    for (int w = 0; w < width; w += TILE) {
+                        fetch(qh + i0 * q_width + w, q_width, queries, width - w, a);
+                        fetch(k + j0 * kv_width + w, kv_width, keys, width - w, b);
+                        barrier(CLK_LOCAL_MEM_FENCE);
+                        add_dots(a, b, width - w, s);
+                        if (alike) square += square_of(a, b, width - w);
+                        barrier(CLK_LOCAL_MEM_FENCE);
+                    }
+                    if (alike) {
+                        if (lane < 2 * TILE) turn[lane] = direction(square, eps);
+                        barrier(CLK_LOCAL_MEM_FENCE);
+                    }
+                    #pragma unroll
+                    for (int t = 0; t < EACH; ++t) {
+                        const int e = row + t * LANES / TILE, i = i0 + e, j = j0 + column;
+                        float l = -INFINITY;
+                        if (i < units && j < units) {
+                            const float m = mask[i * units + j];
+                            l = s[t] * open(m, i == j, scale) + shut(m, i == j, closed);
+                            if (alike) {
+                                const float before = h == part ? 0.0f : sums[i * units + j];
+                                sums[i * units + j] = before + s[t] * (turn[e] * turn[TILE + column]);
+                            }
+                        }
+                        s[t] = l;
+                        tile[e * PITCH + column] = l;
+                    }
+                    barrier(CLK_LOCAL_MEM_FENCE);
+                    __local float *eight = tile + lane / 4 * PITCH + lane % 4 * EACH;
+                    float most = eight[0];
+                    for (int c = 1; c < EACH; ++c)
+                        most = fmax(most, eight[c]);
+                    some[lane] = most;
+                    barrier(CLK_LOCAL_MEM_FENCE);
+                    if (lane < TILE) {
+                        float high = top[lane];
+                        for (int c = 0; c < 4; ++c)
+                            high = fmax(high, some[4 * lane + c]);
+                        const float from = high == -INFINITY ? 0.0f : high; // no key of this tile may be open
+                        fade[lane] = exp(top[lane] - from);
+                        shift[lane] = from;
+                        top[lane] = high;
+                    }
+                    barrier(CLK_LOCAL_MEM_FENCE);
+                    #pragma unroll
+                    for (int t = 0; t < EACH; ++t) {
+                        const int e = row + t * LANES / TILE;
+                        tile[e * PITCH + column] = exp(s[t] - shift[e]);
+                    }
+                    barrier(CLK_LOCAL_MEM_FENCE);
+                    float all = 0.0f;
+                    for (int c = 0; c < EACH; ++c)
+                        all += eight[c];
+                    some[lane] = all;
+                    barrier(CLK_LOCAL_MEM_FENCE);
+                    if (lane < TILE) {
+                        __local float *four = some + 4 * lane;
+                        sum[lane] = sum[lane] * fade[lane] + ((four[0] + four[1]) + (four[2] + four[3]));
+                        if (keys <= TILE && lane < queries)
+                            lse[(r * units + i0 + lane) * heads + h] = top[lane] + log(sum[lane]);
+                    }
+                    for (int w = 0; w < width; w += TILE) {
+                        fetch(k + j0 * kv_width + heads_kv * width + w, kv_width, keys, width - w, b);
+                        barrier(CLK_LOCAL_MEM_FENCE);
+                        blend(tile, PITCH, 1, b, keys, s);
+                        #pragma unroll
+                        for (int t = 0; t < EACH; ++t) {
+                            const int e = row + t * LANES / TILE, at = w + column;
+                            if (e >= queries || at >= width) continue;
+                            __global float *to = out + (r * units + i0 + e) * wide + h * width + at;
+                            const float value = j0 > 0 ? *to * fade[e] + s[t] : s[t];
+                            *to = keys > TILE ? value : value / sum[e];
+                        }
+                        barrier(CLK_LOCAL_MEM_FENCE);
+                    }
                 }
-                sum[lane] = sum[lane] * fade[lane] + all;
-                top[lane] = high;
-                if (j0 + KEYS >= units && i0 + lane < units) lse[(i0 + lane) * heads] = high + log(sum[lane]);
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (int e = lane; e < QUERIES * width; e += 64) {
-                const int a = e / width, w = e % width;
-                if (i0 + a >= units) continue;
-                __global const float *v = kv + j0 * kv_width + heads_kv * width + w;
-                float value = j0 > 0 ? out[(i0 + a) * heads * width + w] * fade[a] : 0.0f;
-                for (int c = 0; c < keys; ++c)
-                    value += tile[a][c] * v[c * kv_width];
-                out[(i0 + a) * heads * width + w] = j0 + KEYS < units ? value : value / sum[a];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
         }
-    }
+}
+
+// c from the sums of MaskAttentionComplex
+// grid: units, units, rows
+__kernel void MaskAttentionCosines(
+    __global const float *sums,     // [rows, parts, units, units]
+    __global float *cosines,        // [rows, units, units]
+    const int parts, const int units, const int heads)
+{
+    const int cell = get_global_id(1) * units + get_global_id(0), cells = units * units, r = get_global_id(2);
+    float sum = 0.0f;
+    for (int part = 0; part < parts; ++part)
+        sum += sums[(r * parts + part) * cells + cell];
+    cosines[r * cells + cell] = sum / heads;
 }
 
 // A for those who want to see it
@@ -114,92 +236,12 @@ __kernel void MaskAttentionScoresComplex(
     const int j = get_global_id(0), h = (int)get_global_id(1) % heads, i = (int)get_global_id(1) / heads;
     const int at = get_global_id(2) * units + i, width = 2 * dimension;
     __global const float *k = kv + (at - i + j) * kv_width + k_column + h % heads_kv * width;
-    const float s = product(q + at * q_width + h * width, k, width), m = mask[at * units + j];
+    const float m = mask[at * units + j];
+    float s = 0.0f;
+    for (int w = 0; w < width; ++w)
+        s += q[at * q_width + h * width + w] * k[w];
     const float l = s * open(m, i == j, scale) + shut(m, i == j, closed);
     scores[(at * heads + h) * units + j] = exp(l - lse[at * heads + h]);
-}
-
-// With dA[i,j] = Re <dout[i], v[j]>, dl = A (dA - Re <dout[i], out[i]>) and ds = scale m dl:
-//   dq[i] = sum_j ds[i,j] k[j]     dk[j] = sum_i ds[i,j] q[i]     dv[j] = sum_i A[i,j] dout[i]
-//   dmask[i,j] = scale times the sum of dl[i,j] s[i,j] over the heads, 0 for i = j
-// One work-group has a row: heads that share keys follow each other, so that a sum has one writer.
-// group: 128, 1
-// grid: 128, rows
-__kernel void MaskAttentionGradientsComplex(
-    __global const float *q,        // [rows, units, q_width]
-    __global const float *kv,       // [rows, units, kv_width]
-    __global const float *mask,     // [rows, units, units]
-    __global const float *lse,      // [rows, units, heads]
-    __global const float *out,      // [rows, units, heads, dimension, 2]
-    __global const float *dout,     // [rows, units, heads, dimension, 2]
-    __global float *scratch,        // [items, space]
-    __global float *dq,             // [rows, units, q_width]
-    __global float *dkv,            // [rows, units, kv_width]
-    __global float *dmask,          // [rows, units, units]
-    const int units, const int heads, const int dimension, const int q_width, const int kv_width,
-    const int heads_kv, const int k_column, const float scale, const float closed)
-{
-    __local float ds[QUERIES][KEYS + 1], p[QUERIES][KEYS + 1];
-    const int lane = get_local_id(0), r = get_global_id(1), width = 2 * dimension, wide = heads * width;
-    const int to_v = heads_kv * width;
-    mask += r * units * units;
-    dmask += r * units * units;
-    for (int n = 0; n < heads; ++n) {
-        // heads in the order 0, heads_kv, 2 heads_kv .. 1, heads_kv + 1 ..
-        const int full = heads / heads_kv, left = heads % heads_kv, bent = left * (full + 1);
-        const int g = n < bent ? n / (full + 1) : left + (n - bent) / full;
-        const int turn = n < bent ? n % (full + 1) : (n - bent) % full, h = g + turn * heads_kv;
-        __global const float *qh = q + r * units * q_width + h * width;
-        __global const float *k = kv + r * units * kv_width + k_column + g * width;
-        __global const float *o = out + r * units * wide + h * width;
-        __global const float *go = dout + r * units * wide + h * width;
-        __global float *gq = dq + r * units * q_width + h * width;
-        __global float *gk = dkv + r * units * kv_width + k_column + g * width;
-        for (int i0 = 0; i0 < units; i0 += QUERIES) {
-            for (int j0 = 0; j0 < units; j0 += KEYS) {
-                const int keys = min(KEYS, units - j0), queries = min(QUERIES, units - i0);
-                for (int e = lane; e < QUERIES * KEYS; e += 128) {
-                    const int i = i0 + e / KEYS, j = j0 + e % KEYS;
-                    if (i >= units || j >= units) continue;
-                    __global const float *gi = go + i * wide, *oi = o + i * wide;
-                    __global const float *vj = k + j * kv_width + to_v;
-                    float lead = 0.0f;                                      // dA - Re <dout, out>
-                    for (int w = 0; w < width; ++w)
-                        lead += gi[w] * (vj[w] - oi[w]);
-                    const float s = product(qh + i * q_width, k + j * kv_width, width);
-                    const float m = mask[i * units + j], factor = open(m, i == j, scale);
-                    const float l = s * factor + shut(m, i == j, closed);
-                    const float a = exp(l - lse[(r * units + i) * heads + h]), dl = a * lead;
-                    p[e / KEYS][e % KEYS] = a;
-                    ds[e / KEYS][e % KEYS] = dl * factor;
-                    const float before = n > 0 ? dmask[i * units + j] : 0.0f;
-                    dmask[i * units + j] = i == j ? 0.0f : before + scale * dl * s;
-                }
-                barrier(CLK_LOCAL_MEM_FENCE);
-                for (int e = lane; e < queries * width; e += 128) {
-                    const int a = e / width, w = e % width;
-                    __global float *to = gq + (i0 + a) * q_width + w;
-                    float sum = j0 > 0 ? *to : 0.0f;
-                    for (int c = 0; c < keys; ++c)
-                        sum += ds[a][c] * k[(j0 + c) * kv_width + w];
-                    *to = sum;
-                }
-                for (int e = lane; e < keys * width; e += 128) {
-                    const int c = e / width, w = e % width;
-                    __global float *to = gk + (j0 + c) * kv_width + w;
-                    const bool more = turn > 0 || i0 > 0;
-                    float dk = more ? to[0] : 0.0f, dv = more ? to[to_v] : 0.0f;
-                    for (int a = 0; a < queries; ++a) {
-                        dk += ds[a][c] * qh[(i0 + a) * q_width + w];
-                        dv += p[a][c] * go[(i0 + a) * wide + w];
-                    }
-                    to[0] = dk;
-                    to[to_v] = dv;
-                }
-                barrier(CLK_LOCAL_MEM_FENCE);
-            }
-        }
-    }
 }
 
 // --- CPU: 8 keys, or 8 floats of a vector, in the lanes; a work-item has rows, one after the other ------
@@ -223,6 +265,29 @@ static float max8(const float8 v)
     return fmax(fmax(two.s0, two.s1), fmax(two.s2, two.s3));
 }
 
+// The directions of ``columns`` vectors, transposed in xt [width, columns]
+static void directions8(__global const float *xt, const int columns, const int width, const float eps,
+                        __global float *turns)
+{
+    for (int j = 0; j < columns; j += 8) {
+        float8 sum = 0.0f;
+        for (int w = 0; w < width; ++w) {
+            const float8 x = LOAD8(xt + w * columns + j);
+            sum += x * x;
+        }
+        const float8 norm = sqrt(sum);
+        store8(norm < eps ? (float8)0.0f : 1.0f / norm, turns + j, 8);
+    }
+}
+
+static float direction8(__global const float *x, const int width, const float eps)
+{
+    float8 sum = 0.0f;
+    for (int w = 0; w < width; w += 8)          // zeros behind the last
+        sum += LOAD8(x + w) * LOAD8(x + w);
+    return direction(sum8(sum), eps);
+}
+
 // group: 1
 // grid: items
 __kernel BY8 void MaskAttentionComplexCPU(
@@ -230,27 +295,40 @@ __kernel BY8 void MaskAttentionComplexCPU(
     __global const float *kv,       // [rows, units, kv_width]
     __global const float *mask,     // [rows, units, units]
     __global float *scratch,        // [items, space]
+    __global float *sums,           // [rows, parts, units, units]  one part: the cosines
     __global float *lse,            // [rows, units, heads]
     __global float *out,            // [rows, units, heads, dimension, 2]
     const int rows, const int units, const int heads, const int dimension, const int q_width,
     const int kv_width, const int items, const int space, const int heads_kv, const int k_column,
-    const float scale, const float closed)
+    const int alike, const float scale, const float closed, const float eps)
 {
     const int width = 2 * dimension, wide = heads * width, columns = UP8(units), tile = units * columns;
     const int pitch = UP8(width);
+    const float share = 1.0f / heads;
     __global float *factors = scratch + get_global_id(0) * space, *biases = factors + tile;
-    __global float *p = biases + tile, *kt = p + tile, *qs = kt + width * columns, *v = qs + units * pitch;
+    __global float *p = biases + tile, *cs = p + tile, *kt = cs + tile, *qs = kt + width * columns;
+    __global float *v = qs + units * pitch, *turns = v + units * pitch;
     for (int r = get_global_id(0); r < rows; r += items) {
+        touch(q + r * units * q_width, units * q_width, factors);
+        if (k_column == 0) touch(kv + r * units * kv_width, units * kv_width, factors);     // no part of q
         unpack_mask(mask + r * units * units, units, columns, scale, closed, factors, biases);
+        for (int i = 0; i < tile; i += 8)
+            store8(0.0f, cs + i, 8);
         for (int g = 0; g < heads_kv; ++g) {
             __global const float *k = kv + r * units * kv_width + k_column + g * width;
             transposed8(k, kv_width, units, width, kt);
             packed8(k + heads_kv * width, kv_width, units, width, v);
+            if (alike) directions8(kt, columns, width, eps, turns);
             for (int h = g; h < heads; h += heads_kv) {
                 packed8(q + r * units * q_width + h * width, q_width, units, width, qs);
                 dots8(qs, pitch, units, kt, columns, width, p);
                 for (int i = 0; i < units; ++i) {
                     __global float *line = p + i * columns;
+                    if (alike) {
+                        const float turn = share * direction8(qs + i * pitch, width, eps);
+                        for (int j = 0; j < columns; j += 8)
+                            put8(LOAD8(line + j) * (turn * LOAD8(turns + j)), 1, cs + i * columns + j, 8);
+                    }
                     float8 high = -INFINITY, all = 0.0f;
                     for (int j = 0; j < columns; j += 8) {
                         const int at = i * columns + j;
@@ -273,72 +351,8 @@ __kernel BY8 void MaskAttentionComplexCPU(
                 blended8(p, columns, 1, v, pitch, units, width, 0, to, wide, units);
             }
         }
-    }
-}
-
-// group: 1
-// grid: items
-__kernel BY8 void MaskAttentionGradientsComplexCPU(
-    __global const float *q,        // [rows, units, q_width]
-    __global const float *kv,       // [rows, units, kv_width]
-    __global const float *mask,     // [rows, units, units]
-    __global const float *lse,      // [rows, units, heads]
-    __global const float *out,      // [rows, units, heads, dimension, 2]
-    __global const float *dout,     // [rows, units, heads, dimension, 2]
-    __global float *scratch,        // [items, space]
-    __global float *dq,             // [rows, units, q_width]
-    __global float *dkv,            // [rows, units, kv_width]
-    __global float *dmask,          // [rows, units, units]
-    const int rows, const int units, const int heads, const int dimension, const int q_width,
-    const int kv_width, const int items, const int space, const int heads_kv, const int k_column,
-    const float scale, const float closed)
-{
-    const int width = 2 * dimension, wide = heads * width, columns = UP8(units), tile = units * columns;
-    const int pitch = UP8(width);
-    __global float *factors = scratch + get_global_id(0) * space, *biases = factors + tile;
-    __global float *ds = biases + tile, *p = ds + tile, *dm = p + tile, *kt = dm + tile;
-    __global float *vt = kt + width * columns, *k = vt + width * columns, *qs = k + units * pitch;
-    __global float *go = qs + units * pitch;
-    for (int r = get_global_id(0); r < rows; r += items) {
-        unpack_mask(mask + r * units * units, units, columns, scale, closed, factors, biases);
-        for (int i = 0; i < tile; i += 8)
-            store8(0.0f, dm + i, 8);
-        for (int g = 0; g < heads_kv; ++g) {
-            __global const float *key = kv + r * units * kv_width + k_column + g * width;
-            __global float *dk = dkv + r * units * kv_width + k_column + g * width;
-            packed8(key, kv_width, units, width, k);
-            transposed8(k, pitch, units, width, kt);
-            transposed8(key + heads_kv * width, kv_width, units, width, vt);
-            for (int h = g; h < heads; h += heads_kv) {
-                __global const float *o = out + r * units * wide + h * width;
-                packed8(q + r * units * q_width + h * width, q_width, units, width, qs);
-                packed8(dout + r * units * wide + h * width, wide, units, width, go);
-                dots8(qs, pitch, units, kt, columns, width, ds);
-                dots8(go, pitch, units, vt, columns, width, p);
-                for (int i = 0; i < units; ++i) {
-                    const float sums = lse[(r * units + i) * heads + h];
-                    float8 along = 0.0f;
-                    for (int w = 0; w < width; w += 8)
-                        along += LOAD8(go + i * pitch + w) * load8(o + i * wide + w, width - w);
-                    const float mean = sum8(along);
-                    for (int j = i * columns; j < (i + 1) * columns; j += 8) {
-                        const float8 s = LOAD8(ds + j), factor = LOAD8(factors + j);
-                        const float8 a = exp(s * factor + LOAD8(biases + j) - sums);
-                        const float8 dl = a * (LOAD8(p + j) - mean);
-                        store8(a, p + j, 8);
-                        store8(dl * factor, ds + j, 8);
-                        store8(LOAD8(dm + j) + scale * dl * s, dm + j, 8);
-                    }
-                }
-                blended8(ds, columns, 1, k, pitch, units, width, 0, dq + r * units * q_width + h * width,
-                         q_width, units);
-                blended8(ds, 1, columns, qs, pitch, units, width, h > g, dk, kv_width, units);
-                blended8(p, 1, columns, go, pitch, units, width, h > g, dk + heads_kv * width, kv_width,
-                         units);
-            }
-        }
-        for (int i = 0; i < units; ++i)
-            for (int j = 0; j < units; ++j)
-                dmask[(r * units + i) * units + j] = i == j ? 0.0f : dm[i * columns + j];
+        for (int i = 0; alike && i < units; ++i)
+            for (int j = 0; j < units; j += 8)
+                store8(LOAD8(cs + i * columns + j), sums + (r * units + i) * units + j, units - j);
     }
 }

@@ -37,6 +37,8 @@ class CNeuronCATCH(CNeuronBaseOCL):
     features       numbers of a unit behind the transformer, from which the spectrum is made
     residual_heads CATCH's own heads, of four layers, instead of one
     probability    of dropout
+    hidden_share   of the numbers of a patch that training hides (dropout): a channel that is not all seen has
+                   to be told from the others too, so that their correlation is learned
     half           the bins 0 … time / 2 alone: of a real window, all others mirror them; else all of them
     frequency      weight of the penalty mean |spectrum made - spectrum seen|
     evaluation     the mask when nothing is trained: deterministic, sample or expected
@@ -53,6 +55,7 @@ class CNeuronCATCH(CNeuronBaseOCL):
     features: int = 32
     residual_heads: bool = False
     probability: float = 0.0
+    hidden_share: float = 0.0
     mask_mode: str = "hard"
     correlation: float = 0.005
     temperature: float = 0.07
@@ -83,9 +86,10 @@ class CNeuronCATCH(CNeuronBaseOCL):
         if self.evaluation not in MODES:
             what = f"evaluation={self.evaluation!r} is unknown"
             raise SpecError(what, where=where, fix=f"choose one of {', '.join(MODES)}")
-        if not (0.0 <= self.frequency < math.inf and 0.0 <= self.probability < 1.0):
-            what = f"frequency={self.frequency}, probability={self.probability}"
-            raise SpecError(what, where=where, fix="choose frequency from 0, probability from 0 to below 1")
+        shares = self.probability, self.hidden_share
+        if not (0.0 <= self.frequency < math.inf and min(shares) >= 0.0 and max(shares) < 1.0):
+            what = f"frequency={self.frequency}, probability={shares[0]}, hidden_share={shares[1]}"
+            raise SpecError(what, where=where, fix="choose frequency from 0, the others from 0 to below 1")
         return input_shape
 
     def _bins(self, time: int) -> int:
@@ -111,6 +115,7 @@ class CNeuronCATCH(CNeuronBaseOCL):
             hidden=self.hidden,
             outputs=self.features,
             probability=self.probability,
+            hidden_share=self.hidden_share,
             evaluation=self.evaluation,
         )
         self.fusion = self.inner("fusion", fusion, (patches * n, 2 * self.window))

@@ -27,6 +27,7 @@ class CNeuronChannelFusion(CNeuronBaseOCL):
 
     attentions   one for each block, not built; the penalty is the sum of theirs
     probability  of dropout behind each linear layer inside
+    hidden_share of the numbers of a patch that training hides from the transformer, not from the mask
     evaluation   how the mask is made when nothing is trained: see CNeuronChannelMask
     """
 
@@ -38,10 +39,11 @@ class CNeuronChannelFusion(CNeuronBaseOCL):
         hidden: int,
         outputs: int,
         probability: float,
+        hidden_share: float,
         evaluation: str,
     ) -> None:
         self.attentions, self.width, self.hidden, self.outputs = attentions, width, hidden, outputs
-        self.probability, self.evaluation = probability, evaluation
+        self.probability, self.hidden_share, self.evaluation = probability, hidden_share, evaluation
 
     def output_shape(self, input_shape: Shape) -> Shape:
         return (input_shape[0], self.outputs)
@@ -73,7 +75,10 @@ class CNeuronChannelFusion(CNeuronBaseOCL):
             return [(name, CNeuronDropoutOCL(probability=self.probability))] if self.probability else []
 
         width, hidden = self.width, self.hidden
-        stack = linear("embed", inputs, width) + dropout("drop")
+        hide: Branch = []
+        if self.hidden_share:
+            hide = [("hide", CNeuronDropoutOCL(probability=self.hidden_share))]
+        stack = hide + linear("embed", inputs, width) + dropout("drop")
         for i, attention in enumerate(self.attentions):
             mix: Branch = [("attention", attention), *dropout("drop")]
             ff = linear("ff0", width, hidden, Activation.GELU) + dropout("drop0")

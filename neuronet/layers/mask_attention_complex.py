@@ -1,5 +1,5 @@
 """CNeuronMaskAttentionComplex: attention between channels under a mask. Ops: mask_attention_complex,
-channel_correlation."""
+mask_attention_gradients, channel_correlation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.parts import check_positive
 from neuronet.layers.port import CNeuronPort
 from neuronet.layers.unit_linear import unit_linear
-from neuronet.ops import channel_correlation, mask_attention_complex
+from neuronet.ops import channel_correlation, mask_attention_complex, mask_attention_gradients
 from neuronet.ops.matmul import matmul
 
 MODES = ("hard", "reference")
@@ -89,11 +89,10 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
         self.project.SetOutput(self.output)
         self.project.SetGradient(self.gradient)
         self.lse = self.batch_array("lse", (self.patches, n, self.heads))
-        space = mask_attention_complex.scratch_shape(rows, n, self.dimension)
+        space = mask_attention_complex.scratch_shape(rows, n, self.keys, self.dimension)
         self.scratch = self.device.array(space, name=f"{self.where}.scratch")
         if self.correlation:
             self.set_penalty()
-            self.lengths = self.batch_array("lengths", (self.patches, n, self.heads + self.keys))
             self.cosines = self.batch_array("cosines", wanted)
             self.dcosines = self.batch_array("dcosines", wanted)
             self.value = self.batch_array("value", (self.patches,))
@@ -111,22 +110,12 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
         assert second is not None
         self.qkv.feedForward(prev)
         qkv, mask = self._rows(self.qkv.output), self._rows(second.output)
-        out = self._heads(self.attention.output)
-        mask_attention_complex.forward(qkv, qkv, mask, self.scratch, self._lse, out, **self._how)
+        out, alike = self._heads(self.attention.output), self._of_rows("cosines")
+        mask_attention_complex.forward(qkv, qkv, mask, self.scratch, self._lse, out, alike, **self._how)
         self.project.feedForward(self.attention)
-        if self.penalty is not None:
-            channel_correlation.forward(
-                qkv,
-                qkv,
-                mask,
-                self.scratch,
-                self._per_row(self.lengths),
-                self._per_row(self.cosines),
-                self.value.view(self.value.size),
-                **self._loss,
-                weight=self.correlation,
-            )
-            batch = self.value.shape[0]
+        if alike is not None and self.penalty is not None:
+            value, batch = self.value.view(self.value.size), self.value.shape[0]
+            channel_correlation.forward(alike, mask, value, **self._loss, weight=self.correlation)
             matmul(self.value.view(1, batch, self.patches), self.mean, self.penalty.view(1, batch, 1))
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
@@ -135,23 +124,12 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
         qkv, mask = self._rows(self.qkv.output), self._rows(second.output)
         dqkv, dmask = self._rows(self.qkv.gradient), self._rows(second.gradient)
         out, dout = self._heads(self.attention.output), self._heads(self.attention.gradient)
+        alike, dalike = self._of_rows("cosines"), self._of_rows("dcosines")
+        if alike is not None and dalike is not None:
+            weight = self.correlation / self.value.size
+            channel_correlation.backward(alike, mask, dalike, dmask, **self._loss, weight=weight)
         known = qkv, qkv, mask, self._lse, out, dout
-        mask_attention_complex.backward(*known, self.scratch, dqkv, dqkv, dmask, **self._how)
-        if self.penalty is not None:
-            channel_correlation.backward(
-                qkv,
-                qkv,
-                mask,
-                self.scratch,
-                self._per_row(self.lengths),
-                self._per_row(self.cosines),
-                self._per_row(self.dcosines),
-                dqkv,
-                dqkv,
-                dmask,
-                **self._loss,
-                weight=self.correlation / self.value.size,
-            )
+        mask_attention_gradients.backward(*known, self.scratch, dqkv, dqkv, dmask, dalike, **self._how)
         self.qkv.calcInputGradients(prev)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
@@ -165,12 +143,15 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
 
     @property
     def _loss(self) -> dict[str, Any]:
-        sizes = {"heads": self.heads, "heads_kv": self.keys, "dimension": self.dimension}
-        return sizes | {"tau": self.temperature, "regular": self.regular}
+        return {"tau": self.temperature, "regular": self.regular}
 
     @property
     def _lse(self) -> DeviceArray:
         return self._per_row(self.lse)
+
+    def _of_rows(self, name: str) -> DeviceArray | None:
+        """An array of the correlation, where there is one."""
+        return self._per_row(getattr(self, name)) if self.correlation else None
 
     def _per_row(self, array: DeviceArray) -> DeviceArray:
         """[batch, patches, ...] as [batch * patches, ...]."""

@@ -12,7 +12,7 @@ from neuronet.errors import ShapeError
 from neuronet.layers.base import CNeuronBaseOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
 from neuronet.layers.port import CNeuronPort
-from neuronet.ops import elementwise
+from neuronet.ops import elementwise, sum_norm
 
 
 class CNeuronShortcut(CNeuronBaseOCL):
@@ -74,10 +74,13 @@ class CNeuronShortcut(CNeuronBaseOCL):
                 made.stream(before)
             else:
                 made.feedForward(before, second if made.takes_second else None)
-        target = self.sum.output if self.post_norm else self.output
-        elementwise.add(prev.output, self.layers[-1].output, target)
+        branch, norm = self.layers[-1].output, self.norm
         if self.post_norm:
-            self.norm.feedForward(self.sum)
+            weights, moments = (norm.gamma.value, norm.beta.value), (norm.mean, norm.scale)
+            into = self.sum.output, *moments, norm.output
+            sum_norm.forward(prev.output, branch, *weights, *into, eps=norm.eps)
+        else:
+            elementwise.add(prev.output, branch, self.output)
 
     def Clear(self) -> None:
         """Forget what ``stream`` has seen."""
@@ -92,11 +95,14 @@ class CNeuronShortcut(CNeuronBaseOCL):
         first = self.port if prev.needs_gradient else prev
         for before, made in reversed(self._pairs(first)):
             made.calcInputGradients(before, second if made.takes_second else None)
-        if not self.post_norm and prev.needs_gradient:
-            self.norm.calcInputGradients(self.port)
-        if prev.needs_gradient:
-            straight = self.sum.gradient if self.post_norm else self.gradient
-            elementwise.add(self.port.gradient, straight, prev.gradient)
+        if not prev.needs_gradient:
+            return
+        if self.post_norm:
+            elementwise.add(self.port.gradient, self.sum.gradient, prev.gradient)
+        else:
+            norm = self.norm
+            known = prev.output, norm.gradient, norm.mean, norm.scale, norm.gamma.value
+            sum_norm.backward(*known, self.gradient, prev.gradient)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         for before, made in self._pairs(prev):

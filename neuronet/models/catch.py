@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,13 @@ Floats = NDArray[np.float64]
 
 HELD = 0.2  # share of the training part, at its end, that is not trained on
 UPDATES, MOST_STEPS = 10, 100  # of the mask an epoch, and most steps between two
+FLOOR = 1e-5  # of the variance of a window, in variances of the channel
 METHODS = {"pot": pot_threshold, "quantile": quantile_threshold}
+CHANGES_NET: dict[str, Any] = {
+    "context": 32, "patch": 8, "step": 4, "width": 64, "features": 64, "frequency": 0.0, "hidden_share": 0.2,
+    "relative": True,
+}  # fmt: skip
+CHANGES_FIT: dict[str, Any] = {"epochs": 24, "lr": 3e-3}
 KEPT = ("mean", "deviation", "scale", "normal")  # what a file holds besides the net
 
 
@@ -55,6 +61,8 @@ class Catch(Model):
     patch, step    bins of a patch of the spectrum, and from one to the next
     width, hidden, heads, dimension, blocks, features   of the network, see CNeuronCATCH
     frequency, correlation   weights of the loss of spectra, and of the clustering of channels
+    hidden_share   of each patch that training hides, see for_changes
+    relative       errors are measured in deviations of the window's channel: size alone is no anomaly
     score_weight   of the frequency error against the time error
     channels       set by fit
     reference      CATCH's own choices: the whole spectrum, leaking masks, heads of four layers, and its
@@ -75,9 +83,11 @@ class Catch(Model):
     blocks: int = 2
     features: int = 32
     probability: float = 0.0
+    hidden_share: float = 0.0
     frequency: float = 0.1
     correlation: float = 0.005
     score_weight: float = WEIGHT
+    relative: bool = False
     channels: int | None = None
     reference: bool = False
 
@@ -89,6 +99,16 @@ class Catch(Model):
             what = f"score_weight={self.score_weight}"
             raise SpecError(what, where="Catch", fix=f"choose 0 or more, such as {WEIGHT}")
         self.mean = self.deviation = self.normal = np.empty(0)
+
+    @classmethod
+    def for_changes(cls, **fields: Any) -> Self:
+        """For returns and other changes, which are noise over time: fit it with ``**CHANGES_FIT``.
+
+        All that can be learned of them is how the channels move together. A net that sees a channel whole
+        has no use for the others, whatever their correlation; so training hides a part of every patch. And
+        they are quiet or wild for days, which is no anomaly.
+        """
+        return cls(**CHANGES_NET | fields)
 
     # --- building and files ----------------------------------------------------------
 
@@ -104,6 +124,7 @@ class Catch(Model):
             blocks=self.blocks,
             features=self.features,
             probability=self.probability,
+            hidden_share=0.0 if self.reference else self.hidden_share,
             frequency=self.frequency,
             correlation=self.correlation,
             half=not self.reference,
@@ -175,8 +196,9 @@ class Catch(Model):
         for name, value in (("epochs", epochs), ("stride", stride), ("batch", batch)):
             if value < 1:
                 raise SpecError(f"{name}={value} is not positive", where="Catch.fit", fix="give 1 or more")
-        self.mean, self.deviation = rows[:cut].mean(axis=0), rows[:cut].std(axis=0)
-        self.deviation = np.where(self.deviation > 0.0, self.deviation, 1.0)
+        self.mean, deviation = rows[:cut].mean(axis=0), rows[:cut].std(axis=0)
+        # a constant has a deviation of rounding errors
+        self.deviation = np.where(deviation > 1e-12 * np.abs(self.mean), deviation, 1.0)
         scaled = self._scaled(rows)
         training, held = scaled[:cut], scaled[cut:]
         starts = np.arange(0, cut - self.context + 1, stride)
@@ -255,6 +277,9 @@ class Catch(Model):
             1, 2
         )
         made, seen = self.net.predict(windows).astype(np.float64), windows.astype(np.float64)
+        if self.relative:
+            deviation = np.sqrt(seen.var(axis=1, keepdims=True) + FLOOR)
+            made, seen = made / deviation, seen / deviation
         average = stride is not None
 
         def of_rows(errors: Floats) -> Floats:

@@ -17,11 +17,25 @@ def heads_first(x: A, heads: int, dimension: int, column: int = 0) -> A:
     return part.reshape(*x.shape[:2], heads, 2 * dimension).transpose(0, 2, 1, 3)
 
 
-def _products(q: A, k: A, mask: A, scale: float, closed: float) -> tuple[A, A, A]:
+def products(q: A, k: A, mask: A, scale: float, closed: float) -> tuple[A, A, A]:
     """s and the logits, [rows, heads, units, units], and the mask with a diagonal of 1, [rows, 1, ...]."""
     m = np.where(np.eye(mask.shape[-1], dtype=bool), mask.dtype.type(1), mask)[:, None]
     s = q @ k.swapaxes(-1, -2)
     return s, s * (scale * m) + np.where(m == 0, closed, 0).astype(s.dtype), m
+
+
+def directions(x: A, eps: float) -> A:
+    """1 / |x|, or 0 for a vector shorter than eps, [..., 1]."""
+    norms = np.sqrt((x**2).sum(-1, keepdims=True))
+    return np.where(norms < eps, 0, 1 / np.where(norms < eps, 1, norms))
+
+
+def by_part(heads: A, sums: A, heads_kv: int) -> None:
+    """sums = those over the heads of each work-group, of [rows, heads, units, units]."""
+    parts = sums.shape[1]
+    sums[...] = 0
+    for h in range(heads.shape[1]):
+        sums[:, h % heads_kv % parts] += heads[:, h]
 
 
 def MaskAttentionComplex(
@@ -30,23 +44,33 @@ def MaskAttentionComplex(
     kv: A,
     mask: A,
     scratch: A,
+    sums: A,
     lse: A,
     out: A,
     heads_kv: int,
     k_column: int,
+    alike: int,
     scale: float,
     closed: float,
+    eps: float,
 ) -> None:
     heads, dimension = out.shape[2:4]
     keys = np.arange(heads) % heads_kv
     k = heads_first(kv, heads_kv, dimension, k_column)[:, keys]
     v = heads_first(kv, heads_kv, dimension, k_column + heads_kv * 2 * dimension)[:, keys]
-    _, logits, _ = _products(heads_first(q, heads, dimension), k, mask, scale, closed)
+    queries = heads_first(q, heads, dimension)
+    s, logits, _ = products(queries, k, mask, scale, closed)
+    if alike:
+        by_part(s * directions(queries, eps) * directions(k, eps).swapaxes(-1, -2), sums, heads_kv)
     top = logits.max(-1, keepdims=True)
     e = np.exp(logits - top)
     total = e.sum(-1, keepdims=True)
     lse[...] = (top + np.log(total))[..., 0].swapaxes(1, 2)
     out[...] = (e / total @ v).transpose(0, 2, 1, 3).reshape(out.shape)
+
+
+def MaskAttentionCosines(*, sums: A, cosines: A, heads: int) -> None:
+    cosines[...] = sums.sum(1) / heads
 
 
 def MaskAttentionScoresComplex(
@@ -64,45 +88,5 @@ def MaskAttentionScoresComplex(
 ) -> None:
     heads = lse.shape[2]
     k = heads_first(kv, heads_kv, dimension, k_column)[:, np.arange(heads) % heads_kv]
-    _, logits, _ = _products(heads_first(q, heads, dimension), k, mask, scale, closed)
+    _, logits, _ = products(heads_first(q, heads, dimension), k, mask, scale, closed)
     scores[...] = np.exp(logits.swapaxes(1, 2) - lse[..., None])
-
-
-def MaskAttentionGradientsComplex(
-    *,
-    q: A,
-    kv: A,
-    mask: A,
-    lse: A,
-    out: A,
-    dout: A,
-    scratch: A,
-    dq: A,
-    dkv: A,
-    dmask: A,
-    heads_kv: int,
-    k_column: int,
-    scale: float,
-    closed: float,
-) -> None:
-    heads, dimension = out.shape[2:4]
-    keys, v_column = np.arange(heads) % heads_kv, k_column + heads_kv * 2 * dimension
-    qh = heads_first(q, heads, dimension)
-    k = heads_first(kv, heads_kv, dimension, k_column)[:, keys]
-    v = heads_first(kv, heads_kv, dimension, v_column)[:, keys]
-    flat = (*out.shape[:2], heads * 2 * dimension)
-    o, do = (
-        heads_first(out.reshape(flat), heads, dimension),
-        heads_first(dout.reshape(flat), heads, dimension),
-    )
-    s, logits, m = _products(qh, k, mask, scale, closed)
-    a = np.exp(logits - lse.swapaxes(1, 2)[..., None])
-    dl = a * (do @ v.swapaxes(-1, -2) - (do * o).sum(-1, keepdims=True))
-    ds = scale * m * dl
-    dk, dv = ds.swapaxes(-1, -2) @ qh, a.swapaxes(-1, -2) @ do
-    heads_first(dq, heads, dimension)[...] = ds @ k
-    for g in range(heads_kv):
-        heads_first(dkv, heads_kv, dimension, k_column)[:, g] = dk[:, g::heads_kv].sum(1)
-        heads_first(dkv, heads_kv, dimension, v_column)[:, g] = dv[:, g::heads_kv].sum(1)
-    dmask[...] = (scale * dl * s).sum(1)
-    dmask[:, np.arange(dmask.shape[1]), np.arange(dmask.shape[1])] = 0

@@ -23,6 +23,7 @@ class Channels:
     values  [rows, channels] float64, finite
     names   one a channel, each once
     timed   whether the source has times
+    changed whether values are changes of what the source has, in part at least
     notes   what was left out or decided while reading, for people
 
     Raises DataError when the arrays do not fit, a value is missing or infinite, or time does not ascend.
@@ -33,6 +34,7 @@ class Channels:
     names: tuple[str, ...]
     timed: bool = True
     notes: tuple[str, ...] = field(default=())
+    changed: bool = False
 
     def __post_init__(self) -> None:
         values = np.ascontiguousarray(self.values, np.float64)
@@ -112,7 +114,7 @@ class Channels:
                 )
             elif name in counts:
                 values[:, at] = np.diff(np.log(self._level(name, self.values[:, at] + 1.0)))
-        return replace(self, times=self.times[1:], values=values)
+        return replace(self, times=self.times[1:], values=values, changed=True)
 
     def _level(self, name: str, level: Floats) -> Floats:
         low = level <= 0.0

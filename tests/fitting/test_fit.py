@@ -244,3 +244,24 @@ def test_wrong_data_is_refused_before_training() -> None:
     classes = nn.CNet(input_shape=(4, 3), layers=[nn.CNeuronDenseOCL(neurons=2)], loss="cross_entropy")
     with pytest.raises(nn.DataError, match="from 0 to 1; got 2 to 2"):
         fit(classes.build(device), Source.windows(ROWS, np.full(150, 2), STARTS, 4))
+
+
+def test_a_net_that_reconstructs_needs_no_targets(device: Device) -> None:
+    """Source(itself=True) trains as the same windows given as targets do."""
+    starts = np.arange(101, dtype=np.int32)
+    ready = np.stack([ROWS[s : s + 4] for s in starts])
+    nets, states = [], []
+    for source in (Source(ROWS, starts, 4, itself=True), Source.arrays(ready, ready)):
+        layers = [nn.CNeuronTransposeOCL(), nn.CNeuronConvOCL(window=4, step=4, window_out=4)]
+        layers += [nn.CNeuronTransposeOCL()]
+        net = nn.CNet(input_shape=(4, 3), layers=layers, batch=16, optimizer=nn.Adam(lr=0.01))
+        if not source.itself:
+            source = Source.arrays(ready, ready)
+        net.build(device, seed=0)
+        states.append(fit(net, source, epochs=3, validation=source, seed=2))
+        nets.append(net)
+    np.testing.assert_array_equal(weights(nets[0]), weights(nets[1]))
+    assert states[0].history[2]["loss"] < states[0].history[0]["loss"]
+    assert [s.best_score for s in states[:1]] == [states[1].best_score]
+    with pytest.raises(nn.ShapeError, match="let the net give back what it gets"):
+        fit(make_net(device), Source(ROWS, starts, 4, itself=True), epochs=1)

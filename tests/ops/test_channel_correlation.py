@@ -11,6 +11,8 @@ from neuronet.device.base import Device
 from neuronet.device.numpy import NumpyDevice
 from neuronet.errors import ShapeError
 from neuronet.ops import channel_correlation as op
+from neuronet.ops import mask_attention_complex as attention
+from neuronet.ops import mask_attention_gradients
 from neuronet.ops.forms import FORMS, Form, forced_form
 
 every_form = pytest.mark.parametrize("form", FORMS[:2], ids=["plain", "CPU"])
@@ -30,9 +32,9 @@ TAU, REGULAR = 0.3, 0.5
 class Result(NamedTuple):
     value: A  # [rows]
     cosines: A  # [rows, units, units]
-    dq: A  # complex [rows, units, heads, dimension], what was added
-    dkv: A  # complex [rows, units, 2 heads_kv, dimension], what was added
-    dmask: A  # what was added
+    dq: A  # complex [rows, units, heads, dimension]
+    dkv: A  # complex [rows, units, 2 heads_kv, dimension]
+    dmask: A
 
 
 def correlate(
@@ -45,25 +47,36 @@ def correlate(
     tau: float = TAU,
     regular: float = REGULAR,
     weight: float = 1.0,
-    before: float = 0.0,
+    dout: A | None = None,
 ) -> Result:
-    """Both passes; q [rows, units, heads, dimension], k [rows, units, heads_kv, dimension], complex."""
+    """Both passes, of attention and of the loss; the attention's output has no gradient unless ``dout``.
+
+    q and dout [rows, units, heads, dimension], k, which are the values too, [rows, units, heads_kv,
+    dimension], complex.
+    """
     rows, units, heads, dimension = q.shape
     heads_kv = k.shape[2]
-    pair = [device.put(np.stack([x.real, x.imag], -1) * 1.0) for x in (q, np.concatenate([k, 0 * k], 2))]
-    m, scratch = device.put(mask * 1.0), device.array(op.scratch_shape(rows, units, dimension))
-    lengths, value = device.array((rows, units, heads + heads_kv)), device.array((rows,))
+    pair = [device.put(np.stack([x.real, x.imag], -1) * 1.0) for x in (q, np.concatenate([k, k], 2))]
+    m, scratch = (
+        device.put(mask * 1.0),
+        device.array(attention.scratch_shape(rows, units, heads_kv, dimension)),
+    )
+    value, lse = device.array((rows,)), device.array((rows, units, heads))
     cosines, dcosines, dmask = (device.array(mask.shape) for _ in range(3))
-    dq, dkv = (device.array(a.shape) for a in pair)
-    for array in (dq, dkv, dmask):
-        array.fill(before)
-    settings = {"heads": heads, "heads_kv": heads_kv, "dimension": dimension}
-    loss = {"tau": tau, "regular": regular, "weight": weight}
+    dq, dkv, out, go = (device.array(a.shape) for a in (*pair, pair[0], pair[0]))
+    if dout is not None:
+        go.write(np.stack([dout.real, dout.imag], -1))
+    for array in (dq, dkv, dmask, dcosines, cosines, scratch):
+        array.fill(7.0)
+    how, loss = {"heads_kv": heads_kv, "scale": 1.0}, {"tau": tau, "regular": regular, "weight": weight}
     with forced_form(form):
-        op.forward(*pair, m, scratch, lengths, cosines, value, **settings, **loss)  # type: ignore[arg-type]
-        op.backward(*pair, m, scratch, lengths, cosines, dcosines, dq, dkv, dmask, **settings, **loss)  # type: ignore[arg-type]
-    added = [a.read() - before for a in (dq, dkv, dmask)]
-    return Result(value.read(), cosines.read(), *(a[..., 0] + 1j * a[..., 1] for a in added[:2]), added[2])
+        attention.forward(*pair, m, scratch, lse, out, cosines, **how)  # type: ignore[arg-type]
+        op.forward(cosines, m, value, **loss)
+        op.backward(cosines, m, dcosines, dmask, **loss)
+        known = *pair, m, lse, out, go
+        mask_attention_gradients.backward(*known, scratch, dq, dkv, dmask, dcosines, **how)  # type: ignore[arg-type]
+    pairs = (a.read() for a in (dq, dkv))
+    return Result(value.read(), cosines.read(), *(a[..., 0] + 1j * a[..., 1] for a in pairs), dmask.read())
 
 
 def random(units: int, heads: int, heads_kv: int, dimension: int, rows: int = 2) -> tuple[A, A, A]:
@@ -142,13 +155,17 @@ def test_channels_that_are_all_alike_by_hand(device: Device, form: Form) -> None
 
 
 @every_form
-def test_gradients_are_added(device: Device, form: Form) -> None:
+def test_gradients_of_the_output_and_of_the_cosines_add_up(device: Device, form: Form) -> None:
     q, k, mask = random(6, 4, 2, 3)
-    fresh, onto = (correlate(device, form, q, k, mask, before=b) for b in (0.0, 2.0))
-    for a, b in zip(fresh[2:], onto[2:], strict=True):
-        assert np.abs(a).max() > 0.01
-        spared = b.real == 0 if a.dtype.kind == "f" else np.zeros(a.shape, bool)
-        np.testing.assert_allclose(np.where(spared, 0, b.real), np.where(spared, 0, a.real), atol=1e-6)
+    dout = q[..., ::-1] * 1j
+    both = correlate(device, form, q, k, mask, dout=dout)
+    one, other = (
+        correlate(device, form, q, k, mask),
+        correlate(device, form, q, k, mask, weight=0.0, dout=dout),
+    )
+    for a, b, c in zip(both[2:], one[2:], other[2:], strict=True):
+        assert min(np.abs(b).max(), np.abs(c).max()) > 0.01
+        np.testing.assert_allclose(a, b + c, atol=1e-5)
 
 
 @every_form

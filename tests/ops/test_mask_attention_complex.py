@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from neuronet.cases.base import Case
-from neuronet.cases.mask_attention_complex import SMALL, MaskAttentionBackward, MaskAttentionForward
+from neuronet.cases.mask_attention_complex import SMALL, MaskAttentionForward
+from neuronet.cases.mask_attention_gradients import MaskAttentionBackward
 from neuronet.device.base import Device
 from neuronet.device.numpy import NumpyDevice
 from neuronet.errors import ShapeError
 from neuronet.ops import mask_attention_complex as op
+from neuronet.ops import mask_attention_gradients
 from neuronet.ops.forms import FORMS, Form, forced_form
 
 A = np.ndarray
@@ -56,7 +58,7 @@ def attend(
     arrays = [device.put(floats(q)), device.put(floats(np.concatenate([k, v], 1)))]
     m = device.put(np.ones((1, units, units)) if mask is None else mask[None] * 1.0)
     lse, out = device.array((1, units, heads)), device.array((1, *q.shape, 2))
-    scratch = device.array(op.scratch_shape(1, units, dimension))
+    scratch = device.array(op.scratch_shape(1, units, k.shape[1], dimension))
     scores, dmask = device.array((1, units, heads, units)), device.array((1, units, units))
     gradients = [device.array(a.shape) for a in arrays]
     go = device.put(floats(np.zeros_like(q) if dout is None else dout))
@@ -65,7 +67,7 @@ def attend(
     with forced_form(form):
         op.forward(*arrays, m, scratch, lse, out, **settings)  # type: ignore[arg-type]
         op.scores(*arrays, m, lse, scores, dimension=dimension, **settings)  # type: ignore[arg-type]
-        op.backward(*arrays, m, lse, out, go, scratch, *gradients, dmask, **settings)  # type: ignore[arg-type]
+        mask_attention_gradients.backward(*arrays, m, lse, out, go, scratch, *gradients, dmask, **settings)  # type: ignore[arg-type]
     o, dq, dkv = (a.read()[0, ..., 0] + 1j * a.read()[0, ..., 1] for a in (out, *gradients))
     return Result(o, scores.read()[0], dq, dkv[:, : k.shape[1]], dkv[:, k.shape[1] :], dmask.read()[0])
 
@@ -377,11 +379,13 @@ def test_a_packed_array_gives_the_same_as_two(device: Device, form: Form) -> Non
     two = attend(device, form, q, k, v, mask, dout)
     qkv, m = device.put(floats(np.concatenate([q, k, v], 1))), device.put(mask[None])
     lse, out, go = device.array((1, 9, 4)), device.array((1, 9, 4, 5, 2)), device.put(floats(dout))
-    scratch, dqkv = device.array(op.scratch_shape(1, 9, 5)), device.array(qkv.shape)
+    scratch, dqkv = device.array(op.scratch_shape(1, 9, 2, 5)), device.array(qkv.shape)
     dmask = device.array((1, 9, 9))
     with forced_form(form):
         op.forward(qkv, qkv, m, scratch, lse, out, heads_kv=2, scale=1.0)
-        op.backward(qkv, qkv, m, lse, out, go, scratch, dqkv, dqkv, dmask, heads_kv=2, scale=1.0)
+        mask_attention_gradients.backward(
+            qkv, qkv, m, lse, out, go, scratch, dqkv, dqkv, dmask, heads_kv=2, scale=1.0
+        )
     d = dqkv.read()[0, ..., 0] + 1j * dqkv.read()[0, ..., 1]
     np.testing.assert_array_equal(d, np.concatenate([two.dq, two.dk, two.dv], 1))
     np.testing.assert_array_equal(dmask.read()[0], two.dmask)
@@ -389,27 +393,26 @@ def test_a_packed_array_gives_the_same_as_two(device: Device, form: Form) -> Non
 
 def test_arrays_that_do_not_fit_are_refused(device: Device) -> None:
     q, kv, mask = device.array((1, 5, 4, 3, 2)), device.array((1, 5, 4, 3, 2)), device.array((1, 5, 5))
-    lse, out, scratch = device.array((1, 5, 4)), device.array((1, 5, 4, 3, 2)), device.array((1, 10_000))
+    lse, out, scratch = device.array((1, 5, 4)), device.array((1, 5, 4, 3, 2)), device.array((10_000,))
     with pytest.raises(ShapeError, match=r"do not hold 4 and 2 [*] 1 heads of 3 complex numbers"):
         op.forward(q, kv, mask, scratch, lse, out, heads_kv=1, scale=1.0)
     with pytest.raises(ShapeError, match="heads_kv=5 for 4 heads"):
         op.forward(q, kv, mask, scratch, lse, out, heads_kv=5, scale=1.0)
     with pytest.raises(ShapeError, match=r"scratch .* has not"):
-        op.forward(q, kv, mask, device.array((1, 8)), lse, out, heads_kv=2, scale=1.0)
+        op.forward(q, kv, mask, device.array((8,)), lse, out, heads_kv=2, scale=1.0)
 
 
 def test_scratch_is_bounded() -> None:
-    assert op.scratch_shape(704, 19, 16) == (128, 24 * 5 * (19 + 32))
-    for units, dimension in ((300, 64), (2000, 64)):
-        items, space = op.scratch_shape(10_000, units, dimension)
-        assert items * space <= max(2**23, space)
+    assert op.scratch_shape(704, 19, 16, 16) == (max(128 * 24 * (6 * 19 + 5 * 32 + 3), 704 * 16 * 19**2),)
+    assert op.scratch_shape(704, 300, 16, 64) == (704 * 300**2,)  # as many as of the mask
 
 
 @every_form
-@pytest.mark.parametrize("kind", [MaskAttentionForward, MaskAttentionBackward])
+@pytest.mark.parametrize("most", [7 * 36, 3 * 7 * 36])  # floats: 1 and 3 work-groups a row
 def test_a_short_scratch_gives_the_same(
-    device: Device, form: Form, kind: type[MaskAttentionForward], monkeypatch: pytest.MonkeyPatch
+    device: Device, form: Form, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(op, "MOST_ITEMS", 2)
+    monkeypatch.setattr(op, "MOST_SCRATCH", most)
     with forced_form(form):
-        kind(7, 6, 2, 1, 3).check(device)
+        MaskAttentionForward(7, 6, 8, 4, 3, alike=True).check(device)

@@ -51,7 +51,7 @@ def test_slow_parameters_take_a_step_for_the_sum_of_gradients(device: Device, sl
         twin.calcGradients(y[4 * done : 4 * done + 4])
         total[:] += twin.layers[0].b.gradient.read()
 
-    values = []
+    values, last = [], np.zeros(2)
     for i in range(6):
         seen(i)
         if i % 3 == 2:
