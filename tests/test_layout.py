@@ -35,6 +35,7 @@ ORDER = [
         "anomaly",
         "models",
         "train",
+        "study",
         "cases",
         "cli",
     ),

@@ -25,6 +25,7 @@ from neuronet.layers import (
     CNeuronMambaBlockOCL,
     CNeuronMambaOCL,
     CNeuronMaskAttentionComplex,
+    CNeuronMHFlashAttentionOCL,
     CNeuronMultiWindowsConvOCL,
     CNeuronMultiWindowsConvWPadOCL,
     CNeuronPositionEncoder,
@@ -35,6 +36,9 @@ from neuronet.layers import (
     CNeuronSAE,
     CNeuronSoftMaxOCL,
     CNeuronSSMOCL,
+    CNeuronSTCAEncoder,
+    CNeuronSTCAOCL,
+    CNeuronSwiGLUOCL,
     CNeuronTAE,
     CNeuronTransposeOCL,
     CNeuronTSPositionEncoder,
@@ -209,4 +213,40 @@ EXAMPLES = [
     ),
     _example(_catch(half=False, residual_heads=True, mask_mode="reference"), shape=(6, 2), training=False),
     _example(_catch(complex_layers=True, correlation=0.0), shape=(6, 1), training=False),
+    _example(CNeuronSwiGLUOCL(hidden=5, window_out=2), CNeuronSwiGLUOCL(hidden=3), shape=(4, 3)),
+    _example(
+        CNeuronConvOCL(window=3, step=3, window_out=4),
+        CNeuronMHFlashAttentionOCL(heads=4, dimension=3, heads_kv=2, causal=True),
+        CNeuronMHFlashAttentionOCL(heads=2, dimension=2),
+        shape=(7, 3),
+        shown=1,
+    ),
+    _example(
+        CNeuronMHFlashAttentionOCL(heads=2, dimension=3, heads_kv=1, cross=True),
+        CNeuronDenseOCL(neurons=2),
+        shape=(3, 4),
+        second=(6, 5),
+    ),
+    _example(
+        CNeuronSTCAOCL(heads=2, dimension=3, recency=True),
+        CNeuronDenseOCL(neurons=2),
+        shape=(3, 4),
+        second=(9, 5),
+    ),
+    _example(CNeuronSTCAOCL(heads=3, dimension=2, absorbed=False), shape=(3, 4), second=(7, 2)),
+    _example(
+        CNeuronConvOCL(window=3, step=3, window_out=4),
+        CNeuronSTCAEncoder(scenarios=2, heads=2, dimension=2, hidden=5, layers=3, recent=3),
+        CNeuronDenseOCL(neurons=2),
+        shape=(7, 3),
+        shown=1,
+    ),
+    _example(
+        CNeuronConvOCL(window=3, step=3, window_out=4),
+        CNeuronSTCAEncoder(
+            scenarios=2, heads=1, dimension=3, hidden=4, recent=3, recency=False, recompute=True
+        ),
+        shape=(7, 3),
+        shown=1,
+    ),
 ]

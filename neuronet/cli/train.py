@@ -10,7 +10,8 @@ from typing import Any, get_type_hints
 import click
 
 from neuronet.bars.bars import stamp
-from neuronet.cli.bar_options import bars_argument, read
+from neuronet.cli import train_channels
+from neuronet.cli.bar_options import read, reading_options
 from neuronet.cli.epochs import EpochView, resume_command
 from neuronet.cli.interrupt import Interrupt
 from neuronet.cli.options import device_option, json_option
@@ -40,7 +41,10 @@ def _setting_options(function: Any) -> Any:
 
 
 @click.command()
-@bars_argument
+@click.argument(
+    "bars", nargs=-1, required=True, metavar="BARS...", type=click.Path(dir_okay=False, path_type=Path)
+)
+@reading_options
 @click.option(
     "-o",
     "--output",
@@ -49,6 +53,7 @@ def _setting_options(function: Any) -> Any:
     help="Model file to write, such as model.h5.",
 )
 @_setting_options
+@train_channels.channel_options
 @click.option("--config", type=click.Path(path_type=Path), metavar="TOML", help="File of a net and settings.")
 @click.option("--print-config", is_flag=True, help="Print such a file for these options, and train nothing.")
 @click.option("--resume", is_flag=True, help="Go on with the training in the model file.")
@@ -56,7 +61,7 @@ def _setting_options(function: Any) -> Any:
 @device_option
 @json_option
 def command(
-    bars: Path,
+    bars: tuple[Path, ...],
     output: Path,
     config: Path | None,
     print_config: bool,
@@ -72,10 +77,19 @@ def command(
     that is best on the validation part. Ctrl-C stops after the batch and saves; --resume goes on.
 
     Each option may also be set as a variable, such as NEURONET_EPOCHS=5, or in the file of --config.
+
+    With --model catch it learns what is normal in one or several files of any columns, as channels side by
+    side, for 'neuronet anomalies'. It takes --channels, --changes, --missing, --signal and --stride, and
+    --history, --epochs, --batch, --lr, --seed, --test and --test-from: by default 96 rows, 8 epochs and 0.001
+    for levels, and 32 rows, 24 epochs or more and 0.003 for changes of prices.
     """
     if not print_config:
-        check_outputs([output], (bars, config))
-    loaded = read(bars, options)
+        check_outputs([output], (*bars, config))
+    if train_channels.is_wanted(output, options["model"], resume=resume):
+        train_channels.run(bars, output, options, resume=resume, device=device, as_json=as_json)
+        return
+    train_channels.refuse(bars, options)
+    loaded = read(bars[0], options)
     chosen = {name: value for name, value in options.items() if value is not None}
     file = read_config(config) if config else ({}, {})
     if resume:

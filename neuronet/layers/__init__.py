@@ -18,6 +18,7 @@ from neuronet.layers.mamba import CNeuronMambaOCL
 from neuronet.layers.mamba4_cast_embeding import CMamba4CastEmbeding
 from neuronet.layers.mamba_block import CNeuronMambaBlockOCL
 from neuronet.layers.mask_attention_complex import CNeuronMaskAttentionComplex
+from neuronet.layers.mh_flash_attention import CNeuronMHFlashAttentionOCL
 from neuronet.layers.multi_windows_conv import CNeuronMultiWindowsConvOCL
 from neuronet.layers.multi_windows_conv_w_pad import CNeuronMultiWindowsConvWPadOCL
 from neuronet.layers.position_encoder import CNeuronPositionEncoder
@@ -29,6 +30,9 @@ from neuronet.layers.saa import CNeuronSAA
 from neuronet.layers.sae import CNeuronSAE
 from neuronet.layers.soft_max import CNeuronSoftMaxOCL
 from neuronet.layers.ssm import CNeuronSSMOCL
+from neuronet.layers.stca import CNeuronSTCAOCL
+from neuronet.layers.stca_encoder import CNeuronSTCAEncoder
+from neuronet.layers.swi_glu import CNeuronSwiGLUOCL
 from neuronet.layers.tae import CNeuronTAE
 from neuronet.layers.transpose import CNeuronTransposeOCL
 from neuronet.layers.ts_position_encoder import CNeuronTSPositionEncoder
@@ -50,6 +54,7 @@ __all__ = [
     "CNeuronFreqPatching",
     "CNeuronLastUnitsOCL",
     "CNeuronLayerNormOCL",
+    "CNeuronMHFlashAttentionOCL",
     "CNeuronMambaBlockOCL",
     "CNeuronMambaOCL",
     "CNeuronMaskAttentionComplex",
@@ -62,7 +67,10 @@ __all__ = [
     "CNeuronSAA",
     "CNeuronSAE",
     "CNeuronSSMOCL",
+    "CNeuronSTCAEncoder",
+    "CNeuronSTCAOCL",
     "CNeuronSoftMaxOCL",
+    "CNeuronSwiGLUOCL",
     "CNeuronTAE",
     "CNeuronTSPositionEncoder",
     "CNeuronTransposeOCL",

@@ -3,5 +3,6 @@
 from neuronet.models.catch import Catch
 from neuronet.models.dfft import DFFT
 from neuronet.models.mamba4cast import Mamba4Cast
+from neuronet.models.stca import STCA
 
-__all__ = ["DFFT", "Catch", "Mamba4Cast"]
+__all__ = ["DFFT", "STCA", "Catch", "Mamba4Cast"]

@@ -95,6 +95,9 @@ class Contract:
     def from_dict(cls, data: dict[str, Any], where: str = "model file") -> Contract:
         """FileFormatError when the model was not trained on bars or the document is not whole."""
         known = {f.name for f in dataclasses.fields(cls)}
+        if "channels" in data:
+            what = "finds anomalies in channels; it says nothing about the bars ahead"
+            raise FileFormatError(what, where=where, fix=f"neuronet anomalies {where} FILE.csv")
         if missing := sorted(known - set(ADDED) - data.keys()):
             raise FileFormatError(
                 f"says nothing about bars ({', '.join(missing[:3])} are missing)",

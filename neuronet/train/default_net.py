@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from neuronet.activations import Activation
+from neuronet.errors import SpecError
 from neuronet.layers.base import CNeuronBaseOCL
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
 from neuronet.layers.last_units import CNeuronLastUnitsOCL
-from neuronet.models import dfft, mamba4cast_layers
+from neuronet.models import dfft, mamba4cast_layers, stca
 from neuronet.net import CNet
 from neuronet.optim.adam import Adam
 from neuronet.train.settings import Settings
 
 PERIODS = (mamba4cast_layers.DAY, mamba4cast_layers.WEEK, mamba4cast_layers.YEAR)
+MOST_BYTES = 4 * 10**9  # of the maps of a batch of long histories
 
 
 def default_net(settings: Settings, n_features: int) -> CNet:
     """The net of ``settings.model``, not built."""
-    layers, second = {"conv": _conv, "mamba4cast": _mamba4cast, "dfft": _dfft}[settings.model](
+    layers, second = {"conv": _conv, "mamba4cast": _mamba4cast, "dfft": _dfft, "stca": _stca}[settings.model](
         settings, n_features
     )
     return CNet(
@@ -66,3 +68,17 @@ def _mamba4cast(settings: Settings, n_features: int) -> Net:
 
 def _dfft(settings: Settings, n_features: int) -> Net:
     return dfft.layers(n_features, settings.outputs), None
+
+
+def _stca(settings: Settings, n_features: int) -> Net:
+    """STCA. SpecError when a batch of such histories needs more than MOST_BYTES."""
+    numbers = stca.numbers_of_a_bar(n_features, settings.history)
+    most = max(1, MOST_BYTES // (4 * numbers * settings.history))
+    if settings.batch > most:
+        raise SpecError(
+            f"{settings.batch} histories of {settings.history:,} bars need about "
+            f"{4 * numbers * settings.history * settings.batch / 1e9:,.0f} GB",
+            where="--batch",
+            fix=f"choose --batch {most}" + (" or less" if most > 1 else ", and a shorter --history"),
+        )
+    return stca.layers(n_features, settings.outputs, settings.history), (settings.history, len(stca.PERIODS))

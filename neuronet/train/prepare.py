@@ -92,6 +92,7 @@ def prepare(bars: Bars, settings: Settings) -> Prepared:
         test=settings.test,
         test_from=settings.test_from,
     )
+    split = replace(split, train=_thinned(split.train, settings))
     first, end = int(split.train[0]), int(split.train[-1]) + settings.history
     if not np.ptp(values[first:end], axis=0).any():
         raise DataError(
@@ -102,6 +103,15 @@ def prepare(bars: Bars, settings: Settings) -> Prepared:
     features = Scaler.fit(values[first:end], names)
     target = _check_and_scale(targets[split.train + settings.history - 1], bars, settings)
     return Prepared(settings, bars, _scaled(values, features, bars), targets, split, features, target)
+
+
+def _thinned(starts: Starts, settings: Settings) -> Starts:
+    """Every n-th window up to the last; for a policy, whose loss compares neighbours, every n-th batch."""
+    if settings.task != "policy":
+        return starts[::-1][:: settings.every][::-1]
+    run = (len(starts) - 1 - np.arange(len(starts))) // settings.batch
+    kept: Starts = starts[run % settings.every == 0]
+    return kept
 
 
 def known_rows(bars: Bars, settings: Settings, features: Scaler) -> tuple[Bars, NDArray[np.float32]]:

@@ -15,7 +15,7 @@ from neuronet.declared import check_fields
 from neuronet.errors import SpecError
 
 TASKS = ("forecast", "direction", "policy", "action")
-MODELS = ("conv", "mamba4cast", "dfft")
+MODELS = ("conv", "mamba4cast", "dfft", "stca")
 CLASSES = ("down", "flat", "up")
 ACTIONS = ("sell", "flat", "buy")
 _UNITS = {"s": 10**9, "min": 60 * 10**9, "h": 3_600 * 10**9, "d": 86_400 * 10**9}
@@ -32,7 +32,11 @@ class Settings:
     task: str = _choice(
         "forecast", "forecast, direction, policy: a position, or action: side, size and stops"
     )
-    model: str = _choice("conv", "conv: small and fast; mamba4cast: scans bars and times; dfft: attention")
+    model: str = _choice(
+        "conv",
+        "conv: small and fast; mamba4cast: scans bars and times; dfft: attention; stca: thousands of bars; "
+        "catch: finds anomalies",
+    )
     features: tuple[str, ...] = _choice(("returns",), "feature sets: returns, diff, time, neuronet9")
     history: int = _choice(120, "bars that the net sees")
     horizon: int = _choice(12, "bars to look ahead")
@@ -45,6 +49,7 @@ class Settings:
     epochs: int = _choice(30, "most passes over the training part")
     patience: int = _choice(5, "epochs without a better validation loss before training ends")
     batch: int = _choice(64, "windows a step")
+    every: int = _choice(1, "train on every n-th window only; neighbours of a long history differ by little")
     lr: float = _choice(1e-3, "learning rate")
     l2: float = _choice(1.0, "decay of the weights, times the learning rate a step")
     clip_norm: float | None = _choice(None, "longest gradient; try 1.0 when the loss explodes")
@@ -56,11 +61,11 @@ class Settings:
             object.__setattr__(self, "features", tuple(re.split(r"[,\s]+", self.features.strip())))
         unknown = [name for name in self.features if name not in FEATURE_SETS]
         self._require("task", self.task in TASKS, f"choose from {', '.join(TASKS)}")
-        self._require("model", self.model in MODELS, f"choose from {', '.join(MODELS)}")
+        self._require("model", self.model in MODELS, f"choose from {', '.join(MODELS)}; catch as an option")
         self._require(
             "features", bool(self.features) and not unknown, f"choose from {', '.join(FEATURE_SETS)}"
         )
-        for name in ("history", "horizon", "epochs", "patience", "batch"):
+        for name in ("history", "horizon", "epochs", "patience", "batch", "every"):
             self._require(name, getattr(self, name) >= 1, "choose 1 or more")
         self._require("threshold", self.threshold >= 0.0, "choose 0 or more")
         self._require("cost", 0.0 <= self.cost < np.inf, "choose 0 or more")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neuronet.cases.base import Case
-from neuronet.cases.dense import SMALL, DenseUpdate
+from neuronet.cases.dense import SMALL, DenseBackwardWeights, DenseUpdate
 from neuronet.device.base import Device
 from neuronet.errors import ShapeError
 from neuronet.ops import adam, dense
@@ -18,8 +18,15 @@ def test_every_form_matches_the_twin(device: Device, case: Case, form: Form) -> 
         case.check(device)
 
 
+@pytest.mark.parametrize("size", [(2050, 17, 230), (2050, 7, 251)])
+def test_many_rows_and_outputs_on_a_cpu(device: Device, size: tuple[int, int, int]) -> None:
+    """A work-item then has 32 filters."""
+    with forced_form("CPU"):
+        DenseBackwardWeights(*size).check(device)
+
+
 @pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
-@pytest.mark.parametrize("size", [(1, 65, 33), (7, 9, 17), (65, 40, 66)])
+@pytest.mark.parametrize("size", [(1, 65, 33), (7, 9, 17), (65, 40, 66), (2050, 17, 230)])
 def test_fused_update_gives_the_bits_of_gradient_then_adam(
     device: Device, form: Form, size: tuple[int, int, int]
 ) -> None:

@@ -54,6 +54,22 @@ def test_sources_carry_only_the_rows_of_their_part(bars: Bars, small: Small) -> 
     assert last_target < split.validation[0] < split.validation[-1] + 27 < split.test[0]
 
 
+def test_every_nth_window_trains_and_all_others_count(bars: Bars, small: Small) -> None:
+    whole, thin = prepare(bars, small()).split, prepare(bars, small(every=5)).split
+    assert thin.train.tolist() == whole.train[::-1][::5][::-1].tolist()
+    assert thin.train[-1] == whole.train[-1]
+    for part in ("validation", "test"):
+        np.testing.assert_array_equal(getattr(thin, part), getattr(whole, part))
+
+
+def test_a_policy_trains_on_every_nth_run_of_neighbours(bars: Bars, small: Small) -> None:
+    whole = prepare(bars, small(task="policy")).split.train
+    thin = prepare(bars, small(task="policy", every=3, batch=10)).split.train
+    last = whole[-10 * (len(whole) // 10) :].reshape(-1, 10)[::-1][::3][::-1]
+    assert thin[-last.size :].tolist() == last.ravel().tolist()
+    assert len(whole) / 3 - 10 <= len(thin) <= len(whole) / 3 + 10
+
+
 def test_what_comes_after_the_training_part_moves_no_scaler(bars: Bars, small: Small) -> None:
     before = prepare(bars, small())
     cutoff = int(before.split.train[-1]) + 24 + 4 + 1  # in the whole bars, one row of warm-up further on

@@ -44,6 +44,7 @@ def test_outputs_and_loss_follow_the_task() -> None:
         ("horizon", -1),
         ("epochs", 0),
         ("batch", 0),
+        ("every", 0),
         ("patience", 0),
         ("lr", 0.0),
         ("lr", float("inf")),
