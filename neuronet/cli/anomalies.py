@@ -124,10 +124,11 @@ def _said(found: Found, output: Path | None) -> list[str]:
     rows, alarms = len(found.channels), len(found.alarms)
     seen = f", without the {found.left_out:,} up to the end of training" if found.left_out else ""
     where = "" if output is None else f"{output}: "
+    above = "1 row is" if found.above == 1 else f"{found.above:,} rows are"
     return [
         f"{rows:,} rows from {found.when(0)} to {found.when(rows - 1)}{seen}",
         f"threshold {found.threshold.describe()}",
-        f"{where}{alarms:,} alarm{'' if alarms == 1 else 's'}; {found.above:,} rows are above the threshold, "
+        f"{where}{alarms:,} alarm{'' if alarms == 1 else 's'}; {above} above the threshold, "
         f"of normal ones about {found.threshold.rate * rows:.3g} would be",
     ]
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SHOWN = 5  # channels
 NUMBERED = 8  # alarms, those with the highest peaks
 MOST = 2_000  # blocks of rows in a line, each drawn from its lowest to its highest value
+HOLE = 12  # steps without a row over which no line is drawn, as over a weekend of hours
 ALARM, SCORE, QUIET = "#c0392b", "#2c5f8a", "0.35"
 
 
@@ -111,11 +112,13 @@ def _span(found: Found, first: int, last: int) -> tuple[Any, Any]:
 
 def _line(panel: Axes, found: Found, values: NDArray[np.float64], *, color: str, label: str = "") -> None:
     """Values over time; many rows as blocks with their lowest and highest value, so that no peak is lost."""
-    x = _x(found)
+    x, times = _x(found), found.channels.times
     size = -(-len(values) // MOST)
-    if size > 1:
-        begins = np.arange(0, len(values), size)
-        x = np.repeat(x[begins], 2)
+    holes = np.flatnonzero(np.diff(times) > HOLE * found.contract.step) + 1
+    if size > 1 or len(holes):
+        begins = np.union1d(np.arange(0, len(values), size), holes)
         low, high = np.minimum.reduceat(values, begins), np.maximum.reduceat(values, begins)
-        values = np.stack([low, high], axis=1).ravel()
+        cuts = 2 * np.searchsorted(begins, holes)
+        x = np.insert(np.repeat(x[begins], 2), cuts, x[holes])
+        values = np.insert(np.stack([low, high], axis=1).ravel(), cuts, np.nan)
     panel.plot(x, values, color=color, lw=0.8, label=label or None)

@@ -30,6 +30,7 @@ from neuronet.train.collect import model_actions
 log = logging.getLogger(__name__)
 
 AGENTS = 100
+NAMES = {name: f"{name} profit of the new" for name in ("best", "median", "worst")}
 
 
 @click.command()
@@ -113,7 +114,8 @@ def command(
     else:
         click.echo(
             table(
-                ([name.replace("_", " "), _cell(value)] for name, value in result.items()), ("collected", "")
+                ([NAMES.get(name, name.replace("_", " ")), _cell(value)] for name, value in result.items()),
+                ("collected", ""),
             )
         )
     if not console.is_quiet():

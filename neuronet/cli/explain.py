@@ -75,4 +75,6 @@ def _report(found: Explanation, top: int) -> list[str]:
         f"from {len(time):,} bars since {stamp(time[0])}",
         table(rows, ("layer", "scenario", "head", "bars in effect", "mean age", "heaviest bars")),
         f"bars in effect: exp of the entropy, {len(time):,} when all weigh alike; mean age: in bars",
+        f"blend: the answer is {found.blend:.2f} of the net"
+        + ("" if found.blend else ": these weights change nothing, for its training found nothing"),
     ]

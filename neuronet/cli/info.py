@@ -9,6 +9,7 @@ import click
 import h5py
 import numpy as np
 
+from neuronet.bars.bars import span, stamp
 from neuronet.cli.options import json_option
 from neuronet.cli.output import print_json, table
 from neuronet.device.numpy import NumpyDevice
@@ -16,6 +17,7 @@ from neuronet.net import CNet
 from neuronet.storage.hdf5 import read_model
 from neuronet.storage.model import ModelFile
 
+TIME, SECOND = 10**15, 10**9  # ns; less is a row's number
 LONG = 100  # characters of a value; what is longer ends in "…"
 
 
@@ -50,7 +52,7 @@ def command(model: Path, as_json: bool) -> None:
         if values:
             click.echo(f"\n{title}")
             for name, value in _flat(values):
-                click.echo(f"  {name:22} {_short(value)}")
+                click.echo(f"  {name:22} {_short(_told(name, value))}")
 
 
 def _document(file: ModelFile, net: CNet, versions: dict[str, Any]) -> dict[str, Any]:
@@ -102,6 +104,14 @@ def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
         else:
             rows.append((f"{prefix}{name}", value))
     return rows
+
+
+def _told(name: str, value: Any) -> Any:
+    """Times and steps in ns as they are written elsewhere; rows without times are small numbers."""
+    last = name.rpartition(".")[2]
+    if isinstance(value, int) and last in ("test_begins", "first", "last") and value >= TIME:
+        return stamp(value)
+    return span(value) if isinstance(value, int) and last == "step" and value >= SECOND else value
 
 
 def _short(value: Any) -> str:

@@ -38,15 +38,27 @@ static void put(__local float *tile, const int along, const float8 values)
     }
 }
 
-// c[i, j] = act(sum_k a[i, k] b[j, k] + bias[j]); strides of a and b as above; c has rows of ``cols``.
-static void wide_product(__global const float *a, const int a_across, const int a_along,
-                         __global const float *b, const int b_across, const int b_along,
-                         __global const float *bias, const int biased, __global float *c,
-                         const int rows, const int cols, const int depth, const int activation,
-                         __local float *a_tile, __local float *b_tile)
+// c[i, j] = act(sum_k a[i, k] b[k, j] + bias[j]), with a and b as they are or turned. One kernel for all products,
+// as each would take local memory of its own where a compiler does not optimise.
+// group: 16, 16, 1
+// grid: cols/128*16, rows/128*16, variables
+__kernel void MatMultWide(
+    __global const float *a,    // [variables, a_rows, a_cols]     [rows, depth], or turned: [depth, rows]
+    __global const float *b,    // [variables, b_rows, b_cols]     [depth, cols], or turned: [cols, depth]
+    __global const float *bias, // [biases]                        [cols]; not read unless biased
+    __global float *c,          // [variables, rows, cols]
+    const int rows, const int cols, const int a_rows, const int a_cols, const int b_rows, const int b_cols,
+    const int turned_a, const int turned_b, const int biased, const int activation)
 {
-    const int lx = get_local_id(0), ly = get_local_id(1);
+    __local float a_tile[DEPTH * PITCH], b_tile[DEPTH * PITCH];
+    const int lx = get_local_id(0), ly = get_local_id(1), v = get_group_id(2);
     const int row = get_group_id(1) * SIDE, col = get_group_id(0) * SIDE;
+    const int depth = turned_a ? a_rows : a_cols;
+    const int a_across = turned_a ? 1 : a_cols, a_along = turned_a ? a_cols : 1;
+    const int b_across = turned_b ? b_cols : 1, b_along = turned_b ? 1 : b_cols;
+    a += v * a_rows * a_cols;
+    b += v * b_rows * b_cols;
+    c += v * rows * cols;
     float4 left[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     float4 right[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     float8 next_a = fetch(a, a_across, a_along, row, rows, 0, depth);
@@ -84,59 +96,4 @@ static void wide_product(__global const float *a, const int a_across, const int 
                 c[r * cols + f] = activate(values[j] + (biased ? bias[f] : 0.0f), activation);
         }
     }
-}
-
-// group: 16, 16, 1
-// grid: cols/128*16, rows/128*16, variables
-__kernel void MatMultWide(
-    __global const float *a,    // [variables, rows, dimension]
-    __global const float *b,    // [variables, dimension, cols]
-    __global float *c,          // [variables, rows, cols]
-    const int rows, const int dimension, const int cols)
-{
-    __local float a_tile[DEPTH * PITCH], b_tile[DEPTH * PITCH];
-    const int v = get_group_id(2);
-    wide_product(a + v * rows * dimension, dimension, 1, b + v * dimension * cols, 1, cols, a, 0,
-                 c + v * rows * cols, rows, cols, dimension, ACT_NONE, a_tile, b_tile);
-}
-
-// group: 16, 16, 1
-// grid: dimension/128*16, rows/128*16, variables
-__kernel void MatMultWideGradA(
-    __global const float *dc,   // [variables, rows, cols]
-    __global const float *b,    // [variables, dimension, cols]
-    __global float *da,         // [variables, rows, dimension]
-    const int rows, const int dimension, const int cols)
-{
-    __local float a_tile[DEPTH * PITCH], b_tile[DEPTH * PITCH];
-    const int v = get_group_id(2);
-    wide_product(dc + v * rows * cols, cols, 1, b + v * dimension * cols, cols, 1, b, 0,
-                 da + v * rows * dimension, rows, dimension, cols, ACT_NONE, a_tile, b_tile);
-}
-
-// group: 16, 16, 1
-// grid: cols/128*16, dimension/128*16, variables
-__kernel void MatMultWideGradB(
-    __global const float *a,    // [variables, rows, dimension]
-    __global const float *dc,   // [variables, rows, cols]
-    __global float *db,         // [variables, dimension, cols]
-    const int rows, const int dimension, const int cols)
-{
-    __local float a_tile[DEPTH * PITCH], b_tile[DEPTH * PITCH];
-    const int v = get_group_id(2);
-    wide_product(a + v * rows * dimension, 1, dimension, dc + v * rows * cols, 1, cols, a, 0,
-                 db + v * dimension * cols, dimension, cols, rows, ACT_NONE, a_tile, b_tile);
-}
-
-// group: 16, 16
-// grid: outputs/128*16, batch/128*16
-__kernel void FeedForwardWide(
-    __global const float *x,    // [batch, inputs]
-    __global const float *w,    // [outputs, inputs]
-    __global const float *b,    // [outputs]
-    __global float *y,          // [batch, outputs]
-    const int batch, const int inputs, const int outputs, const int activation)
-{
-    __local float a_tile[DEPTH * PITCH], b_tile[DEPTH * PITCH];
-    wide_product(x, inputs, 1, w, inputs, 1, b, 1, y, batch, outputs, inputs, activation, a_tile, b_tile);
 }

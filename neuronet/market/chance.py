@@ -28,6 +28,8 @@ class Chance:
 
     def note(self) -> str:
         """A line for the report."""
+        if not len(self.median.trades):
+            return "random      agents that do the same at other times: nothing, as the strategy"
         return (
             f"random      {self.agents} agents that do the same at other times, the median one shown; the "
             f"strategy earned more than {self.beaten:.0%} of them"

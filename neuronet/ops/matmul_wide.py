@@ -1,8 +1,10 @@
-"""Products of large matrices on a GPU. Kernels: kernels/matmul_wide.cl; shapes as in matmul.py, dense.py."""
+"""Products of large matrices on a GPU. Kernel: kernels/matmul_wide.cl; shapes as in matmul.py, dense.py."""
 
 from __future__ import annotations
 
+from neuronet.activations import Activation
 from neuronet.device.array import DeviceArray
+from neuronet.errors import ShapeError
 from neuronet.ops.forms import form_for
 
 SIDE = 128  # results of a work-group, each way
@@ -10,26 +12,48 @@ BUSY = 96  # work-groups from which on a large GPU has enough to do
 
 
 def fits(out: DeviceArray, rows: int, cols: int) -> bool:
-    """Whether a product with so many results is for this device and large enough for these kernels."""
+    """Whether a product with so many results is for this device and large enough for this kernel."""
     tiles = -(-rows // SIDE) * -(-cols // SIDE) * (out.size // (rows * cols))
     return form_for(out.device) == "GPU" and tiles >= BUSY
 
 
 def matmul(a: DeviceArray, b: DeviceArray, c: DeviceArray) -> None:
     """c = a·b.  a [variables, rows, dimension], b [variables, dimension, cols], c [variables, rows, cols]."""
-    c.device.kernel("MatMultWide")(a=a, b=b, c=c)
+    _product(a, b, c)
 
 
 def backward_a(dc: DeviceArray, b: DeviceArray, da: DeviceArray) -> None:
     """da = dc·bᵀ, overwritten."""
-    da.device.kernel("MatMultWideGradA")(dc=dc, b=b, da=da)
+    _product(dc, b, da, turned_b=1)
 
 
 def backward_b(a: DeviceArray, dc: DeviceArray, db: DeviceArray) -> None:
     """db = aᵀ·dc, overwritten."""
-    db.device.kernel("MatMultWideGradB")(a=a, dc=dc, db=db)
+    _product(a, dc, db, turned_a=1)
 
 
 def dense(x: DeviceArray, w: DeviceArray, b: DeviceArray, y: DeviceArray, *, activation: int) -> None:
     """y = act(x·wᵀ + b).  x [batch, inputs], w [outputs, inputs], b [outputs], y [batch, outputs]."""
-    y.device.kernel("FeedForwardWide")(x=x, w=w, b=b, y=y, activation=activation)
+    arrays = (array.view(1, *array.shape) for array in (x, w, y))
+    _product(*arrays, turned_b=1, bias=b, activation=activation)
+
+
+def _product(
+    a: DeviceArray,
+    b: DeviceArray,
+    c: DeviceArray,
+    *,
+    turned_a: int = 0,
+    turned_b: int = 0,
+    bias: DeviceArray | None = None,
+    activation: int = Activation.NONE,
+) -> None:
+    left, right = a.shape[1 if turned_a else 2], b.shape[2 if turned_b else 1]
+    rows, cols = a.shape[2 if turned_a else 1], b.shape[1 if turned_b else 2]
+    if left != right or c.shape[1:] != (rows, cols):
+        raise ShapeError(
+            f"{list(a.shape)} times {list(b.shape)} is not {list(c.shape)}", where="ops/matmul_wide.py"
+        )
+    how = {"turned_a": turned_a, "turned_b": turned_b, "activation": activation}
+    some = a.view(a.size) if bias is None else bias  # without a bias an array stands in that is not read
+    c.device.kernel("MatMultWide")(a=a, b=b, bias=some, c=c, **how, biased=int(bias is not None))

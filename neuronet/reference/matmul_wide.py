@@ -1,13 +1,20 @@
-"""Twins of kernels/matmul_wide.cl: those of matmul.py and dense.py under other names."""
+"""Twin of kernels/matmul_wide.cl."""
 
 from __future__ import annotations
 
-from neuronet.reference.dense import FeedForward
-from neuronet.reference.matmul import MatMult, MatMultGradA, MatMultGradB
+from typing import Any
 
-MatMultWide, MatMultWideGradA, MatMultWideGradB, FeedForwardWide = (
-    MatMult,
-    MatMultGradA,
-    MatMultGradB,
-    FeedForward,
-)
+import numpy as np
+from numpy.typing import NDArray
+
+from neuronet.reference.activation import activate
+
+A = NDArray[Any]
+
+
+def MatMultWide(
+    *, a: A, b: A, bias: A, c: A, turned_a: int, turned_b: int, biased: int, activation: int
+) -> None:
+    left, right = (m.swapaxes(1, 2) if turned else m for m, turned in ((a, turned_a), (b, turned_b)))
+    z = np.matmul(left, right)
+    c[...] = activate(z + bias if biased else z, activation)

@@ -104,7 +104,9 @@ def study(
     share = blend.of_positions(networks.positions(judge.latents), judge.returns, judge.cost, judge.after)
     if not share:
         log.warning("the validation part shows nothing learned: the model stays flat")
-    contract = replace(Contract.of(policy, fingerprint(market.bars), device.name), blend=share)
+    contract = Contract.of(policy, fingerprint(market.bars), device.name)
+    # The encoder's targets reach further than those of a policy, and picked its best epoch.
+    contract = replace(contract, blend=share, test_begins=Contract.of(prepared, "", "").test_begins)
     progress = {"looks": [{"step": one.step, **one.scores} for one in looks], "stopped": stopped}
     found = Studied(networks, contract, units, progress, {})
     found.write(output)

@@ -29,10 +29,12 @@ class Explanation:
 
     bars     the history, oldest bar first; the last one is the bar that was asked about
     weights  [layers, scenarios, heads, bars], 1 in sum over the bars
+    blend    share of the net in the model's answer; at 0 the model does not use what its net says
     """
 
     bars: Bars
     weights: NDArray[np.float64]
+    blend: float
 
     def heads(self) -> Iterator[tuple[int, int, int, NDArray[np.float64]]]:
         """(layer, scenario, head, weights [bars]), each counted from 1."""
@@ -56,7 +58,7 @@ class Explanation:
             for layer, scenario, head, weights in self.heads()
         ]
         first, last = stamp(self.bars.time[0]), stamp(self.bars.time[-1])
-        return {"at": last, "from": first, "history": len(self.bars), "heads": heads}
+        return {"at": last, "from": first, "history": len(self.bars), "blend": self.blend, "heads": heads}
 
 
 def explain(
@@ -85,7 +87,7 @@ def explain(
     second = second_input(net, bars)
     net.TrainMode(False)
     net.feedForward(values[part][None], *([] if second is None else [second[part][None]]))
-    return Explanation(bars[part], encoder.attention()[:, 0])
+    return Explanation(bars[part], encoder.attention()[:, 0], contract.blend)
 
 
 def heaviest(weights: NDArray[np.float64], count: int) -> list[int]:

@@ -69,7 +69,7 @@ def unseen_from(model: str | Path, since: str | None = None) -> int:
 def date_ns(since: str, option: str = "--from") -> int:
     """A date such as 2024-01-31, with or without a time, in ns. SpecError when int64 ns hold no such date."""
     if not is_date(since):
-        fix = "write it 2024-01-31, with a year from 1678 to 2261"
+        fix = 'write it 2024-01-31 or "2024-01-31 15:00", with a year from 1678 to 2261'
         raise SpecError(f"{since!r} is no date", where=option, fix=fix)
     return int(np.datetime64(since, "ns").astype(np.int64))
 

@@ -50,6 +50,7 @@ def test_the_bars_of_a_time_and_the_table(run: Run, stca: Path, bars_file: Path)
     result = run("explain", stca, bars_file, "--at", at, "--top", "2")
     assert result.exit_code == 0, result.output
     assert f"the answer at the close of {at}, from 40 bars" in result.stdout
+    assert f"blend: the answer is {last['blend']:.2f} of the net" in result.stdout
     assert result.stdout.count("%)") == 2 * 24
 
 

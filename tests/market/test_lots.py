@@ -12,7 +12,7 @@ from neuronet.bars.synthetic import make_bars
 from neuronet.errors import ShapeError
 from neuronet.market.actors import actions_of
 from neuronet.market.backtest import Backtest, backtest
-from neuronet.market.chance import chance
+from neuronet.market.chance import Chance, chance
 from neuronet.market.lots import Rotated, backtest_lots, hold_lots, profits_of
 from neuronet.market.report import Report, report
 from neuronet.market.rules import Rules, find_point
@@ -128,3 +128,10 @@ def test_many_agents_at_once_earn_what_one_earns() -> None:
     for one, profit in zip(late, found, strict=True):
         alone = backtest_lots(bars, np.roll(actions, one, axis=0), rules)
         assert alone.equity[-1] - 10_000 == pytest.approx(profit, abs=1e-9)
+
+
+def test_chance_says_nothing_of_a_strategy_that_never_trades() -> None:
+    flat = backtest(make_bars(40), np.zeros(40), spread=0.0, commission=0.0, slippage=0.0, max_gap=None)
+    assert "nothing, as the strategy" in Chance(flat, 99, 0.0).note()
+    held = backtest(make_bars(40), np.ones(40), spread=0.0, commission=0.0, slippage=0.0, max_gap=None)
+    assert "earned more than 25% of them" in Chance(held, 99, 0.25).note()

@@ -66,6 +66,7 @@ def test_a_random_walk_teaches_nothing(tools: SimpleNamespace, tmp_path: Path) -
     assert scores["exposure"] > 0.001
     assert abs(scores["t"]) < 2.6
     assert found.contract.blend in (0.0, 1.0)
+    assert found.contract.test_begins == bars.time[known - 1] + 1  # behind all bars of the experience
 
 
 def test_the_same_seed_gives_the_same_file_and_the_cut_changes_nothing(
