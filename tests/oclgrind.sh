@@ -54,10 +54,13 @@ for fault in outside race uninitialised; do
     fi
 done
 
-# The multi-window convolutions take over half an hour at all their sizes: name them to run them.
+# These take from minutes to hours at all their sizes: name them, with -k for a few sizes, to run them.
+slow=(multi_windows_conv multi_windows_weights fourier mask_attention_complex mask_attention_gradients
+    flash_stca flash_stca_gradient flash_attention flash_attention_q flash_attention_kv)
 if [ $# -eq 0 ]; then
-    echo "Oclgrind pass: left out as too slow: tests/ops/test_multi_windows_conv.py, test_multi_windows_weights.py"
-    set -- tests/ops --ignore tests/ops/test_multi_windows_conv.py --ignore tests/ops/test_multi_windows_weights.py
+    echo "Oclgrind pass: left out as too slow: ${slow[*]}"
+    set -- tests/ops
+    for name in "${slow[@]}"; do set -- "$@" --ignore "tests/ops/test_$name.py"; done
 fi
 run ops -n 2 "$@" || { show ops >&2; echo "Oclgrind pass: FAILED" >&2; exit 1; }
 tail -n 1 "$work/ops.out"

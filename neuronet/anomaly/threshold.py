@@ -58,7 +58,9 @@ class Threshold:
                 f"by a Pareto tail (shape {self.detail['shape']:.3f}) of the highest "
                 f"{self.detail['tail']:,.0f} of {self.scores:,} scores"
             )
-        text = f"{self.value:.6g}: about 1 normal row in {1 / self.rate:,.0f} is above it, {how}"
+        rows = 1.0 / self.rate
+        rare = f"{rows:,.0f}" if rows < 1e12 else f"{rows:.3g}"
+        text = f"{self.value:.6g}: about 1 normal row in {rare} is above it, {how}"
         if self.rate * self.independent >= 1.0:
             return text
         return text + (

@@ -124,6 +124,7 @@ def command(
         if signals is None:
             actions = model_actions(model_and_bars[0], bars, broker, lots=lots, device=where)[row:]
         else:
+            broker.check_lots(lots)
             actions = actions_of(positions(), broker, lots=lots)
         costly = bool(broker.spread or broker.commission) or spread is not None
         strategy, hold, random = _broker(bars[row:], actions, broker, lots, cash)

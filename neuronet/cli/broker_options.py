@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -39,13 +40,18 @@ def broker_options(function: F) -> F:
 def rules_of(bars: Bars, spread: float | None, options: dict[str, Any]) -> Rules:
     """Rules from the options of a command, which are taken out of ``options``.
 
-    spread  in units of price; SpecError when it is no whole number of points
+    spread  in units of price; SpecError when it is no whole number of points, or the point is none
     """
     given = {name: options.pop(name) for name, *_ in _OPTIONS}
     chosen = {name: value for name, value in given.items() if value is not None}
     if "commission_lot" in chosen:
         chosen["commission"] = chosen.pop("commission_lot")
-    point = chosen.pop("point", None) or find_point(bars)
+    point = chosen.pop("point", None)
+    point = find_point(bars) if point is None else point
+    if not 0.0 < point < math.inf:
+        raise SpecError(f"point cannot be {point:g}", where="--point", fix="choose more than 0")
+    if spread is not None and not 0.0 <= spread < math.inf:
+        raise SpecError(f"spread cannot be {spread:g}", where="--spread", fix="choose 0 or more")
     points = exact(spread or 0.0) / exact(point)
     if points.denominator != 1:
         raise SpecError(

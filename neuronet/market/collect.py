@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from neuronet.bars.bars import Bars
-from neuronet.errors import DataError
+from neuronet.errors import DataError, SpecError
 from neuronet.market.actors import RandomAgents
 from neuronet.market.experience import Experience, trajectories_of
 from neuronet.market.experience_file import write_experience
@@ -84,6 +84,8 @@ def collect(
 
 def random_blocks(agents: int, *, lots: float, seed: int = 0) -> Iterator[tuple[Actor, int]]:
     """Random agents in blocks; those of a block are the same whatever comes after it."""
+    if seed < 0:
+        raise SpecError(f"seed cannot be {seed}", where="--seed", fix="choose 0 or more")
     for begin in range(0, agents, BLOCK):
         size = min(BLOCK, agents - begin)
         yield RandomAgents(size, lots=lots, seed=(seed, begin // BLOCK)), size

@@ -123,6 +123,12 @@ class Rules:
         """Volumes in lots from steps."""
         return np.asarray(steps, np.float64) * self.lot_step
 
+    def check_lots(self, lots: float) -> None:
+        """SpecError when ``lots`` of a position of 1 are no volume that can be traded."""
+        if not self.min_lot <= lots <= self.max_lot:
+            fix = f"choose {self.min_lot:g} to {self.max_lot:g}, or other --min-lot and --max-lot"
+            raise SpecError(f"lots cannot be {lots:g}", where="--lots", fix=fix)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data; ``from_dict`` gives it back."""
         return asdict(self)

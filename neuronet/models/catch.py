@@ -38,6 +38,7 @@ Floats = NDArray[np.float64]
 
 HELD = 0.2  # share of the training part, at its end, that is not trained on
 UPDATES, MOST_STEPS = 10, 100  # of the mask an epoch, and most steps between two
+FARTHEST = 1e15  # deviations from the mean; the squares of more overflow float32
 FLOOR = 1e-5  # of the variance of a window, in variances of the channel
 METHODS = {"pot": pot_threshold, "quantile": quantile_threshold}
 CHANGES_NET: dict[str, Any] = {
@@ -202,6 +203,7 @@ class Catch(Model):
         scaled = self._scaled(rows)
         training, held = scaled[:cut], scaled[cut:]
         starts = np.arange(0, cut - self.context + 1, stride)
+        batch = min(batch, len(starts))  # more would only take memory
         batches = -(-len(starts) // batch)
         if state is None:
             self.channels = rows.shape[1]
@@ -269,6 +271,11 @@ class Catch(Model):
         self.net  # noqa: B018
         return METHODS[method](self.normal, rate)
 
+    def too_far(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which values of rows [time, channels] are so far from those of training that float32 ends."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.abs((rows - self.mean) / self.deviation) > FARTHEST)
+
     def _errors(self, rows: Floats, stride: int | None = None) -> tuple[Floats, Floats]:
         """Time and frequency error of each row and channel, [time, channels] each."""
         scaled = self._scaled(rows)
@@ -289,6 +296,12 @@ class Catch(Model):
         return of_rows(time_error(seen, made)), of_rows(frequency_error(seen, made, patch=patch))
 
     def _scaled(self, rows: Floats) -> NDArray[np.float32]:
+        if (far := self.too_far(rows)).any():
+            row, channel = np.argwhere(far)[0]
+            bad = int(far.any(axis=1).sum())
+            what = f"{bad} rows are over {FARTHEST:g} deviations from the mean, the first is {row}"
+            fix = "correct these rows, or leave them out"
+            raise DataError(f"{what}, channel {channel}", where="Catch", fix=fix)
         return ((rows - self.mean) / self.deviation).astype(np.float32)
 
     def _rows(self, values: Any, where: str) -> Floats:

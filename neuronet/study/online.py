@@ -127,8 +127,11 @@ def online(
         raise SpecError(f"every cannot be {every}", where="--every", fix="choose 1 or more")
     studied = Studied.read(output if resume else model, device)
     lots = studied.units.lots if settings.lots is None else settings.lots
-    begins = studied.progress["begins"] if resume and "begins" in studied.progress else None
-    if begins is None:
+    if settings.lots is not None:
+        rules.check_lots(lots)
+    if since is None and resume and "begins" in studied.progress:
+        begins = studied.progress["begins"]
+    else:
         begins = unseen_from(model, since)
     columns = _columns(studied, bars, begins, rules)
     identity = {"begins": begins, "settings": asdict(settings), "rules": rules.to_dict()}

@@ -70,7 +70,8 @@ def study(
     settings, device = settings or StudySettings(), device or find_device()
     market = only_market(experience)
     prepared, policy = _prepared(market, settings)
-    encoder = default_net(prepared.settings, len(prepared.features.names))
+    batch = min(settings.batch, len(prepared.split.train))  # a larger one would only take memory
+    encoder = default_net(replace(prepared.settings, batch=batch), len(prepared.features.names))
     prepared = replace(prepared, second=second_input(encoder, prepared.bars))
     encoder.build(device, seed=settings.seed)
     if on_start is not None:

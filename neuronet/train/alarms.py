@@ -18,7 +18,7 @@ from neuronet.bars.bars import stamp
 from neuronet.device.base import Device
 from neuronet.errors import DataError
 from neuronet.models.catch import Catch
-from neuronet.series.channels import Channels
+from neuronet.series.channels import Channels, missing_rows
 from neuronet.series.read_channels import read_channels
 from neuronet.storage.hdf5 import read_model
 from neuronet.train.channels_contract import ChannelsContract
@@ -95,10 +95,20 @@ def find(
             fix="give later rows, or --all to score all the same",
         )
     begin = max(0, min(first, len(channels) - catch.context))  # a window at least
+    far = catch.too_far(channels.values[begin:])
+    if lack := _far_rows(channels[begin:], far):
+        raise DataError(lack, where=str(paths[0]), fix="correct these rows, or leave them out")
     made = catch.contributions(channels.values[begin:])[first - begin :]
     looked = channels[first:]
     alarms = find_alarms(made, threshold.value, looked.times, looked.names, join=join)
     return Found(looked, made, threshold, alarms, first, contract)
+
+
+def _far_rows(channels: Channels, far: NDArray[np.bool_]) -> str:
+    """How many rows have a value that is ``far`` [rows, channels], the first few and where; '' for none."""
+    values = np.where(far, np.nan, channels.values)
+    what = "a value too far from those of training to be scored"
+    return missing_rows(channels.times, values, channels.names, timed=channels.timed, what=what)
 
 
 def read_labels(

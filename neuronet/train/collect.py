@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from neuronet.bars.bars import Bars
 from neuronet.device.base import Device
-from neuronet.errors import SpecError
 from neuronet.market.actors import actions_of
 from neuronet.market.orders import Actions
 from neuronet.market.rules import Rules
@@ -27,9 +26,7 @@ def model_actions(
     A model of the task action also sets take-profit and stop-loss; they count from the entry, as distances
     of its prices from the close. No row sees a later bar.
     """
-    if not 0.0 < lots <= rules.max_lot:
-        fix = f"choose more than 0 and at most {rules.max_lot:g}"
-        raise SpecError(f"lots cannot be {lots:g}", where="--lots", fix=fix)
+    rules.check_lots(lots)
     found = predict(model, bars, device=device)
     rows = np.searchsorted(bars.time, found.time)
 

@@ -71,7 +71,10 @@ def train(
     settings, device = settings or Settings(), device or find_device()
     prepared = prepare(bars, settings)
     contract = Contract.of(prepared, fingerprint(bars), device.name)
-    model = declared_net(settings, len(prepared.features.names), net)
+    windows = max(1, len(prepared.split.train))  # a larger batch would only take memory
+    model = declared_net(
+        replace(settings, batch=min(settings.batch, windows)), len(prepared.features.names), net
+    )
     prepared = replace(prepared, second=second_input(model, prepared.bars))
     state = None
     if resume:

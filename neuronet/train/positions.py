@@ -18,6 +18,8 @@ from neuronet.train.settings import is_date
 
 log = logging.getLogger(__name__)
 
+SECOND = 10**9  # ns
+
 
 def positions_of(model: str | Path, bars: Bars, device: Device | None = None) -> NDArray[np.float64]:
     """Return the position [bars] in [-1, 1] that a model decides at each close; NaN before its first window.
@@ -61,7 +63,7 @@ def unseen_from(model: str | Path, since: str | None = None) -> int:
     if wanted < begins:
         log.warning(
             "training and validation used bars up to %s: what is earned before that is not honest",
-            stamp(begins),
+            stamp(begins - begins % SECOND),
         )
     return wanted
 
@@ -78,8 +80,10 @@ def row_from(bars: Bars, begins: int) -> int:
     """The row of the first bar at ``begins`` (ns) or later. DataError when there is none."""
     row = int(np.searchsorted(bars.time, begins))
     if row == len(bars):
+        behind = begins % SECOND == 1  # all bars of then were used: it begins 1 ns after the last
+        asked = f"after {stamp(begins - 1)}" if behind else f"of {stamp(begins)} or later"
         raise DataError(
-            f"no bar is of {stamp(begins)} or later; the bars end at {stamp(bars.time[-1])}",
+            f"no bar is {asked}; the bars end at {stamp(bars.time[-1])}",
             where=bars.symbol or "bars",
             fix="give newer bars, or --from DATE (a model has seen the bars before its test part)",
         )

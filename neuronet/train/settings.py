@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -140,9 +141,14 @@ def _span(text: Any) -> int:
 
 
 def is_date(text: Any) -> bool:
-    """Whether NumPy reads ``text`` as a date of the years 1678 to 2261, which int64 ns can hold."""
+    """Whether NumPy reads ``text`` as a date of the years 1678 to 2261, which int64 ns can hold.
+
+    One with a zone is none: bars have the clock of their file, so it would be another time than is meant.
+    """
     try:
-        date = np.datetime64(str(text), "s")
-    except ValueError:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # NumPy warns of a zone
+            date = np.datetime64(str(text), "s")
+    except (ValueError, Warning):
         return False
     return not np.isnat(date) and 1678 <= date.astype("datetime64[Y]").astype(int) + 1970 <= 2261

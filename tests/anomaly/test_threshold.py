@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,12 @@ def test_quantile_by_hand() -> None:
     found = quantile_threshold(scores, 0.5)
     assert (found.value, found.method, found.scores) == (50.0, "quantile", 99)
     np.testing.assert_array_equal(found.above(np.array([49.0, 50.0, 50.5])), [False, False, True])
+
+
+def test_a_tiny_rate_is_told_in_few_digits() -> None:
+    found = Threshold(2.0, 1e-300, "quantile", 10, 10.0, {})
+    assert found.describe().startswith("2: about 1 normal row in 1e+300 is above it, by the order of 10")
+    assert "1 normal row in 1,000 is" in replace(found, rate=1e-3).describe()
 
 
 def test_too_few_scores_for_a_rate() -> None:

@@ -327,6 +327,18 @@ def test_files_that_do_not_fit(trained: Trained, tmp_path: Path, change: Change,
     assert message in result.stderr
 
 
+def test_a_value_beyond_float32_is_named_by_its_time(trained: Trained, tmp_path: Path) -> None:
+    """Row 850 is 35 days and 10 hours after START."""
+    made = values()
+    made[850, 2] = 1e200
+    result = call(
+        "anomalies", trained.model, write_table(tmp_path / "far.csv", made), *QUANTILE, "--rate", 0.05
+    )
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "far.csv: 1 of 135 rows have a value too far from those of" in result.stderr
+    assert "scored: 2024-02-05 10:00:00 in sun\n" in result.stderr
+
+
 def test_columns_in_another_order_and_more_of_them(trained: Trained, tmp_path: Path) -> None:
     made = values()
     table = write_table(tmp_path / "t.csv", made[:, [2, 0, 0, 1]], "sun,moon,load,wind")

@@ -99,12 +99,3 @@ def test_other_tasks_are_trained(run: Run, bars_file: Path, tmp_path: Path, task
     )
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["settings"]["task"] == task
-
-
-def test_too_large_a_batch_names_one_that_fits(run: Run, bars_file: Path, tmp_path: Path) -> None:
-    result = run(
-        "train", bars_file, "-o", tmp_path / "m.h5", "--model", "stca", "--history", "40", "--batch", "90000"
-    )
-    assert result.exit_code == 2
-    assert "--batch: 90000 histories of 40 bars need about" in result.stderr
-    assert "Fix: choose --batch" in result.stderr

@@ -115,6 +115,7 @@ def test_wrong_input(run: Any, bars_file: Path, model_file: Path, tmp_path: Path
         ("online", model_file, bars_file, "-o", path): "holds no actor that learns",
         ("online", model_file, bars_file, "-o", path, "--every", 0): "--every",
         ("online", model_file, bars_file, "-o", path, "--memory", 1): "--memory",
+        ("online", model_file, bars_file, "-o", path, "--spread", "nan"): "--spread: spread cannot be nan",
         ("online", model_file, bars_file, "-o", model_file): "is a file to read",
         ("online", model_file, bars_file, "-o", path, "--resume"): "no such file",
     }.items():

@@ -301,6 +301,26 @@ def test_rows_that_cannot_be_scored(
         fitted.score(change(waves(64)))
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [1e30, 1e300, -1.7e308])
+def test_a_value_that_float32_cannot_square_is_named(fitted: Catch, value: float) -> None:
+    rows = waves(64)
+    rows[40, 1] = value
+    with pytest.raises(DataError, match=r"1 rows are over 1e\+15 deviations .* first is 40, channel 1"):
+        fitted.score(rows)
+    rows[40, 1] = 1e15  # as far as allowed, deviations here are above 1: this is an anomaly and no error
+    scores = fitted.score(rows)
+    assert np.isfinite(scores).all()
+    assert scores.argmax() == 40
+
+
+def test_a_batch_larger_than_the_windows_takes_no_more_memory() -> None:
+    """Of 100 rows 80 are trained on: 33 windows of 16, every second row."""
+    model = tiny()
+    model.fit(waves(100), epochs=1, batch=10**9, device=NumpyDevice())
+    assert model.net.batch == 33
+
+
 def test_rows_that_cannot_be_learned() -> None:
     with pytest.raises(DataError, match=r"47 rows are too few for windows of 16\nFix: give 48 rows or more"):
         tiny().fit(waves(47), device=NumpyDevice())

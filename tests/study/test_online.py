@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neuronet.bars.bars import Bars
+from neuronet.bars.bars import Bars, stamp
 from neuronet.bars.synthetic import random_walk
 from neuronet.bars.targets import policy_targets
 from neuronet.device.numpy import NumpyDevice
@@ -175,6 +175,7 @@ def test_another_pass_is_not_resumed(quick: SimpleNamespace, tools: SimpleNamesp
         ({"settings": replace(FEW, seed=1)}, "other settings"),
         ({"rules": replace(rules, spread=1)}, "other rules"),
         ({"bars": quick.bars[:940]}, "other bars"),
+        ({"since": stamp(quick.bars.time[800])}, "other begins"),
     ):
         with pytest.raises(SpecError, match=message):
             online(quick.model, **{

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from neuronet.device.numpy import NumpyDevice
+from neuronet.errors import SpecError
 from neuronet.train.default_net import default_net
 from neuronet.train.settings import Settings
 
@@ -101,3 +102,11 @@ def test_dfft_fits_every_history_and_task(history: int, task: str) -> None:
     x[1, -1] += 1.0
     outputs = net.predict(x)
     assert np.abs(outputs[1] - outputs[0]).max() > 1e-4, "the newest bar is seen"
+
+
+def test_too_large_a_batch_of_stca_names_one_that_fits() -> None:
+    """A training has at most a batch of its windows, so this many bars are needed to see it."""
+    with pytest.raises(
+        SpecError, match=r"--batch: 90000 histories of 40 bars need .*\nFix: choose --batch \d"
+    ):
+        default_net(Settings(model="stca", history=40, batch=90_000), 5)

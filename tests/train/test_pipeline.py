@@ -221,3 +221,11 @@ def test_without_validation_and_test(bars: Bars, small: Small, tmp_path: Path) -
     assert result.evaluations == []
     assert result.contract.blend == 1.0
     assert result.state.best_epoch == 3
+
+
+def test_a_batch_larger_than_the_windows_takes_no_more_memory(
+    bars: Bars, small: Small, tmp_path: Path
+) -> None:
+    found = train(bars, tmp_path / "m.h5", small(batch=10**9, epochs=1), device=NumpyDevice())
+    assert found.net.batch < len(bars)
+    assert found.contract.settings.batch == 10**9

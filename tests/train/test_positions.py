@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from neuronet.bars.bars import Bars
+from neuronet.bars.bars import Bars, stamp
 from neuronet.device.numpy import NumpyDevice
 from neuronet.errors import DataError, SpecError
 from neuronet.storage.hdf5 import read_model
@@ -81,9 +82,19 @@ def test_no_bar_left_and_no_date(trained: Trained, bars: Bars) -> None:
         unseen_from(trained[0], "soon")
 
 
-@pytest.mark.parametrize("text", ["1500-01-01", "9999-12-31", "2262-01-01"])
+def test_bars_that_were_all_used_are_told_by_their_last_time(bars: Bars) -> None:
+    """What is unseen begins 1 ns behind the last bar then."""
+    last = stamp(bars.time[-1])
+    with pytest.raises(DataError, match=f"no bar is after {last}; the bars end at {last}"):
+        row_from(bars, int(bars.time[-1]) + 1)
+
+
+ZONES = ["2020-01-10T05:00+02:00", "2020-01-10T05:00Z"]  # the bars' clock need not be UTC
+
+
+@pytest.mark.parametrize("text", ["1500-01-01", "9999-12-31", "2262-01-01", *ZONES])
 def test_a_date_that_does_not_fit_into_ns_is_refused(text: str) -> None:
-    with pytest.raises(SpecError, match=rf"--from: '{text}' is no date\nFix: .*from 1678 to 2261"):
+    with pytest.raises(SpecError, match=rf"--from: '{re.escape(text)}' is no date\nFix: .*from 1678 to 2261"):
         date_ns(text)
 
 
