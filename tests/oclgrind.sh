@@ -55,8 +55,9 @@ for fault in outside race uninitialised; do
 done
 
 # These take from minutes to hours at all their sizes: name them, with -k for a few sizes, to run them.
-slow=(multi_windows_conv multi_windows_weights fourier mask_attention_complex mask_attention_gradients
-    flash_stca flash_stca_gradient flash_attention flash_attention_q flash_attention_kv)
+slow=(multi_windows_conv multi_windows_weights fourier channel_mask channel_correlation
+    mask_attention_complex mask_attention_gradients flash_stca flash_stca_gradient flash_attention
+    flash_attention_q flash_attention_kv)
 if [ $# -eq 0 ]; then
     echo "Oclgrind pass: left out as too slow: ${slow[*]}"
     set -- tests/ops
