@@ -128,7 +128,7 @@ __kernel void AddPenalty(
     const int batch)
 {
     __local float sums[GROUP];
-    const float before = loss[1];    // work-item 0 alone writes and uses it
+    const float before = get_local_id(0) == 0 ? loss[1] : 0.0f;    // work-item 0 alone reads and writes it
     float sum = 0.0f;
     for (int n = get_local_id(0); n < batch; n += GROUP)
         sum += penalty[n];
