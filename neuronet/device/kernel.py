@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from neuronet.errors import KernelError, NeuronetError
 if TYPE_CHECKING:
     from neuronet.device.base import Device
 
+INCLUDE = re.compile(r'#include "(\w+\.clh)"')  # of functions that several .cl files share
 # Packages that hold .cl files, each with the package of its NumPy twins.
 _PACKAGES: dict[str, str] = {"neuronet.kernels": "neuronet.reference"}
 
@@ -43,6 +45,16 @@ def all_kernels() -> dict[str, KernelSpec]:
                     )
                 found[spec.name] = spec
     return found
+
+
+def read_source(package: str, file: str) -> str:
+    """A .cl file with each ``#include "name.clh"`` in place; lines keep the numbers of their own file."""
+    folder = resources.files(package)
+    lines = folder.joinpath(file).read_text("utf-8").split("\n")
+    for i, line in enumerate(lines):
+        if found := INCLUDE.fullmatch(line):
+            lines[i] = f"#line 1\n{folder.joinpath(found[1]).read_text('utf-8')}#line {i + 2}"
+    return "\n".join(lines)
 
 
 def kernel_spec(name: str) -> KernelSpec:

@@ -7,7 +7,6 @@ import math
 import warnings
 from collections.abc import Callable
 from functools import partial
-from importlib import resources
 from time import perf_counter
 from typing import Any
 
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from neuronet.device import icd
 from neuronet.device.array import DeviceArray, Shape
 from neuronet.device.base import Device
-from neuronet.device.kernel import Launch
+from neuronet.device.kernel import Launch, read_source
 from neuronet.device.signature import KernelSpec
 from neuronet.errors import DeviceError, KernelError
 
@@ -174,8 +173,7 @@ class OpenCLDevice(Device):
         return self._programs[key]
 
     def _build(self, spec: KernelSpec) -> cl.Program:
-        common = resources.files("neuronet.kernels").joinpath("common.cl").read_text("utf-8")
-        source = resources.files(spec.package).joinpath(spec.file).read_text("utf-8")
+        common, source = read_source("neuronet.kernels", "common.cl"), read_source(spec.package, spec.file)
         start, curious = perf_counter(), log.isEnabledFor(logging.DEBUG)
         options = BUILD_OPTIONS if curious else [*BUILD_OPTIONS, "-w"]  # harmless notes frighten users
         with warnings.catch_warnings():

@@ -12,6 +12,8 @@
 // Source    Dao, arXiv:2307.08691 (FlashAttention-2). NeuroNet MHFlashAttention; errata S2, S3, S5.
 // Overwrites out and lse.
 
+#include "attention.clh"
+
 // --- any device -------------------------------------------------------------------------------
 
 // grid: heads, queries, batch
@@ -57,61 +59,6 @@ __kernel void MHFlashAttention(
 
 #define KEYS 64         // rows of k and v at a time, fewer where they are long
 #define DEPTH 256       // numbers of q that are turned at a time
-
-// s[t] = w'x[t] for n <= 64 rows of x, lanes are rows of u; added to s where ``more``
-static void scores8(const float8 *w, __global const float *x, const int pitch, const int n, const int depth,
-                    const bool more, float8 *s)
-{
-    for (int t = 0; t < n; t += 8) {
-        __global const float *key[8];
-        float8 sum[8];
-        #pragma unroll
-        for (int k = 0; k < 8; ++k) {
-            key[k] = x + (t + k < n ? t + k : t) * pitch;
-            sum[k] = more ? s[t + k] : (float8)0.0f;
-        }
-        for (int j = 0; j < depth; ++j) {
-            const float8 v = w[j];
-            #pragma unroll
-            for (int k = 0; k < 8; ++k) sum[k] += key[k][j] * v;
-        }
-        #pragma unroll
-        for (int k = 0; k < 8; ++k) s[t + k] = sum[k];
-    }
-}
-
-// Row r of sums = factor[r] times itself + sum over n rows of p[t][r] x[t], for ``count`` <= 8 rows
-static void weigh8(const float8 *p, const float8 factor, __global const float *x, const int pitch,
-                   const int n, const int d, const int count, __global float *sums, const int sums_pitch)
-{
-    const float *weight = (const float *)p;
-    float scale[8];
-    vstore8(factor, 0, scale);
-    for (int r0 = 0; r0 < count; r0 += 4)
-        for (int j = 0; j < d; j += 16) {
-            const int left = d - j;
-            __global float *to[4];
-            float8 lo[4], hi[4];
-            #pragma unroll
-            for (int r = 0; r < 4; ++r) {
-                to[r] = sums + (r0 + r < count ? r0 + r : r0) * sums_pitch + j;
-                lo[r] = scale[r0 + r] * load8(to[r], left);
-                hi[r] = scale[r0 + r] * load8(to[r] + 8, left - 8);
-            }
-            for (int t = 0; t < n; ++t) {
-                const float8 a = load8(x + t * pitch + j, left), b = load8(x + t * pitch + j + 8, left - 8);
-                #pragma unroll
-                for (int r = 0; r < 4; ++r) {
-                    lo[r] += weight[8 * t + r0 + r] * a;
-                    hi[r] += weight[8 * t + r0 + r] * b;
-                }
-            }
-            for (int r = 0; r < min(4, count - r0); ++r) {
-                store8(lo[r], to[r], left);
-                store8(hi[r], to[r] + 8, left - 8);
-            }
-        }
-}
 
 // group: 1, 1, 1
 // grid: queries/8, heads, batch
@@ -195,24 +142,6 @@ __kernel void MHFlashAttentionCPU(
 #define ROWS 8
 #define TILE 1088       // float4 of k or v at a time
 #define CHUNK 256       // float4 of q at a time
-
-// Numbers 4 lane to 4 lane + 3 of a row of d, zeros behind its end; ``whole``: rows are whole float4
-static float4 load4(__global const float *row, const int lane, const int d, const bool whole)
-{
-    if (whole) return ((__global const float4 *)row)[lane];
-    float4 v = 0.0f;
-    const int j = 4 * lane;
-    v.s0 = row[j];
-    if (j + 1 < d) v.s1 = row[j + 1];
-    if (j + 2 < d) v.s2 = row[j + 2];
-    if (j + 3 < d) v.s3 = row[j + 3];
-    return v;
-}
-
-static float dot4(const float4 a, const float4 b)
-{
-    return a.s0 * b.s0 + a.s1 * b.s1 + a.s2 * b.s2 + a.s3 * b.s3;
-}
 
 // group: 128, 1, 1
 // grid: queries/8*128, heads, batch

@@ -7,12 +7,7 @@
 // Source    Dao, arXiv:2307.08691.
 // Overwrites the heads' columns of dk and dv.
 
-static float along(__global const float *a, __global const float *b, const int d)
-{
-    float sum = 0.0f;
-    for (int j = 0; j < d; ++j) sum += a[j] * b[j];
-    return sum;
-}
+#include "attention.clh"
 
 // --- any device -------------------------------------------------------------------------------
 
@@ -58,68 +53,6 @@ __kernel void MHFlashAttentionGradientKV(
 
 #define BLOCK 64        // rows on the other side at a time, fewer where they are long
 #define DEPTH 128       // numbers of 8 rows that are turned at a time
-
-// s[t] = a'x[t], dp[t] = b'y[t] for n <= 64 rows of x and y, lanes are rows of a and b; added where ``more``
-static void scores8(const float8 *a, const float8 *b, __global const float *x, const int x_pitch,
-                    __global const float *y, const int y_pitch, const int n, const int depth, const bool more,
-                    float8 *s, float8 *dp)
-{
-    for (int t = 0; t < n; t += 4) {
-        __global const float *one[4], *two[4];
-        float8 sum[4], back[4];
-        #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            one[k] = x + (t + k < n ? t + k : t) * x_pitch;
-            two[k] = y + (t + k < n ? t + k : t) * y_pitch;
-            sum[k] = more ? s[t + k] : (float8)0.0f;
-            back[k] = more ? dp[t + k] : (float8)0.0f;
-        }
-        for (int j = 0; j < depth; ++j) {
-            const float8 v = a[j], w = b[j];
-            #pragma unroll
-            for (int k = 0; k < 4; ++k) {
-                sum[k] += one[k][j] * v;
-                back[k] += two[k][j] * w;
-            }
-        }
-        #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            s[t + k] = sum[k];
-            dp[t + k] = back[k];
-        }
-    }
-}
-
-// Row r of sums += sum over n rows of p[t][r] x[t], for ``count`` <= 8 rows
-static void weigh8(const float8 *p, __global const float *x, const int pitch, const int n,
-                   const int d, const int count, __global float *sums, const int sums_pitch)
-{
-    const float *weight = (const float *)p;
-    for (int r0 = 0; r0 < count; r0 += 4)
-        for (int j = 0; j < d; j += 16) {
-            const int left = d - j;
-            __global float *to[4];
-            float8 lo[4], hi[4];
-            #pragma unroll
-            for (int r = 0; r < 4; ++r) {
-                to[r] = sums + (r0 + r < count ? r0 + r : r0) * sums_pitch + j;
-                lo[r] = load8(to[r], left);
-                hi[r] = load8(to[r] + 8, left - 8);
-            }
-            for (int t = 0; t < n; ++t) {
-                const float8 a = load8(x + t * pitch + j, left), b = load8(x + t * pitch + j + 8, left - 8);
-                #pragma unroll
-                for (int r = 0; r < 4; ++r) {
-                    lo[r] += weight[8 * t + r0 + r] * a;
-                    hi[r] += weight[8 * t + r0 + r] * b;
-                }
-            }
-            for (int r = 0; r < min(4, count - r0); ++r) {
-                store8(lo[r], to[r], left);
-                store8(hi[r], to[r] + 8, left - 8);
-            }
-        }
-}
 
 // group: 1, 1, 1
 // grid: keys/8, heads_kv, batch
@@ -175,7 +108,7 @@ __kernel void MHFlashAttentionGradientKVCPU(
                         turned[j] = gather8(k + j0 + j, k_width, count);
                         values[j] = gather8(v + j0 + j, v_width, count);
                     }
-                scores8(turned, values, ask + j0, q_width, back + j0, pitch, end - begin, depth, j0 > 0,
+                paired8(turned, values, ask + j0, q_width, back + j0, pitch, end - begin, depth, j0 > 0,
                         p, ds);
             }
             ready = d <= DEPTH;
@@ -185,8 +118,8 @@ __kernel void MHFlashAttentionGradientKVCPU(
                 p[i - begin] = e;
                 ds[i - begin] = scale * e * (ds[i - begin] - delta[i * heads + h]);
             }
-            weigh8(p, back, pitch, end - begin, d, count, dv, v_width);
-            weigh8(ds, ask, q_width, end - begin, d, count, dk, k_width);
+            weigh8(p, 1.0f, back, pitch, end - begin, d, count, dv, v_width);
+            weigh8(ds, 1.0f, ask, q_width, end - begin, d, count, dk, k_width);
         }
     }
 }
@@ -199,24 +132,6 @@ __kernel void MHFlashAttentionGradientKVCPU(
 #define TURN 32         // rows of the tiles at most
 #define TILE 544        // float4 of each tile
 #define CHUNK 256       // float4 of 8 rows
-
-// Numbers 4 lane to 4 lane + 3 of a row of d, zeros behind its end; ``whole``: rows are whole float4
-static float4 load4(__global const float *row, const int lane, const int d, const bool whole)
-{
-    if (whole) return ((__global const float4 *)row)[lane];
-    float4 v = 0.0f;
-    const int j = 4 * lane;
-    v.s0 = row[j];
-    if (j + 1 < d) v.s1 = row[j + 1];
-    if (j + 2 < d) v.s2 = row[j + 2];
-    if (j + 3 < d) v.s3 = row[j + 3];
-    return v;
-}
-
-static float dot4(const float4 a, const float4 b)
-{
-    return a.s0 * b.s0 + a.s1 * b.s1 + a.s2 * b.s2 + a.s3 * b.s3;
-}
 
 // group: 128, 1, 1
 // grid: keys/8*128, heads_kv, batch

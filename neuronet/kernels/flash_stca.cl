@@ -13,29 +13,8 @@
 // Source    arXiv:2511.06077 (STCA); Dao, arXiv:2307.08691. NeuroNet MHFlashSTCA; errata S1-S11.
 // Overwrites top, total and sums.
 
-// The rows that any question of a sample sees, from .x up to .y; both 0 if there is none
-static int2 seen(__global const int *limits, const int queries, const int length)
-{
-    int2 all = (int2)(length, 0);
-    for (int q = 0; q < queries; ++q) {
-        const int first = max(limits[2 * q], 0), last = min(limits[2 * q + 1], length);
-        if (first < last) all = (int2)(min(all.x, first), max(all.y, last));
-    }
-    return all.x < all.y ? all : (int2)(0, 0);
-}
-
-// Stretch s of those
-static int2 stretch(const int2 all, const int splits, const int s)
-{
-    const int each = (all.y - all.x + splits - 1) / splits, begin = min(all.x + s * each, all.y);
-    return (int2)(begin, min(begin + each, all.y));
-}
-
-// Age of the newest row that a question sees; 0 if it sees none
-static float newest(__global const float *ages, const int first, const int last)
-{
-    return first < last ? fmin(ages[first], ages[last - 1]) : 0.0f;
-}
+#include "attention.clh"
+#include "history.clh"
 
 // --- any device -------------------------------------------------------------------------------
 
@@ -87,61 +66,6 @@ __kernel void MHFlashSTCA(
 
 #define KEYS 64         // rows of x at a time, fewer where they are long
 #define DEPTH 256       // numbers of u that are turned at a time
-
-// s[t] = w'x[t] for n <= 64 rows of x, lanes are rows of u; added to s where ``more``
-static void scores8(const float8 *w, __global const float *x, const int pitch, const int n, const int depth,
-                    const bool more, float8 *s)
-{
-    for (int t = 0; t < n; t += 8) {
-        __global const float *key[8];
-        float8 sum[8];
-        #pragma unroll
-        for (int k = 0; k < 8; ++k) {
-            key[k] = x + (t + k < n ? t + k : t) * pitch;
-            sum[k] = more ? s[t + k] : (float8)0.0f;
-        }
-        for (int j = 0; j < depth; ++j) {
-            const float8 v = w[j];
-            #pragma unroll
-            for (int k = 0; k < 8; ++k) sum[k] += key[k][j] * v;
-        }
-        #pragma unroll
-        for (int k = 0; k < 8; ++k) s[t + k] = sum[k];
-    }
-}
-
-// sums[r] = factor[r] sums[r] + sum over n rows of p[t][r] x[t] for ``count`` <= 8 rows r
-static void weigh8(const float8 *p, const float8 factor, __global const float *x, const int pitch,
-                   const int n, const int d, const int count, __global float *sums)
-{
-    const float *weight = (const float *)p;
-    float scale[8];
-    vstore8(factor, 0, scale);
-    for (int r0 = 0; r0 < count; r0 += 4)
-        for (int j = 0; j < d; j += 16) {
-            const int left = d - j;
-            __global float *to[4];
-            float8 lo[4], hi[4];
-            #pragma unroll
-            for (int r = 0; r < 4; ++r) {
-                to[r] = sums + (r0 + r < count ? r0 + r : r0) * d + j;
-                lo[r] = scale[r0 + r] * load8(to[r], left);
-                hi[r] = scale[r0 + r] * load8(to[r] + 8, left - 8);
-            }
-            for (int t = 0; t < n; ++t) {
-                const float8 a = load8(x + t * pitch + j, left), b = load8(x + t * pitch + j + 8, left - 8);
-                #pragma unroll
-                for (int r = 0; r < 4; ++r) {
-                    lo[r] += weight[8 * t + r0 + r] * a;
-                    hi[r] += weight[8 * t + r0 + r] * b;
-                }
-            }
-            for (int r = 0; r < min(4, count - r0); ++r) {
-                store8(lo[r], to[r], left);
-                store8(hi[r], to[r] + 8, left - 8);
-            }
-        }
-}
 
 // group: 1, 1
 // grid: splits, batch
@@ -226,7 +150,7 @@ __kernel void MHFlashSTCACPU(
             }
             store8(most, top + r0, count);
             store8(sum, total + r0, count);
-            weigh8(s, factor, keys_of, d, seen_here, d, count, sums + (size_t)r0 * d);
+            weigh8(s, factor, keys_of, d, seen_here, d, count, sums + (size_t)r0 * d, d);
         }
     }
 }
@@ -238,24 +162,6 @@ __kernel void MHFlashSTCACPU(
 #define ROWS 8
 #define TILE 1088       // float4 of x at a time
 #define CHUNK 256       // float4 of u at a time
-
-// Numbers 4 lane to 4 lane + 3 of a row of d; zeros behind its end
-static float4 load4(__global const float *row, const int lane, const int d)
-{
-    if (d % 4 == 0) return ((__global const float4 *)row)[lane];
-    float4 v = 0.0f;
-    const int j = 4 * lane;
-    v.s0 = row[j];
-    if (j + 1 < d) v.s1 = row[j + 1];
-    if (j + 2 < d) v.s2 = row[j + 2];
-    if (j + 3 < d) v.s3 = row[j + 3];
-    return v;
-}
-
-static float dot4(const float4 a, const float4 b)
-{
-    return a.s0 * b.s0 + a.s1 * b.s1 + a.s2 * b.s2 + a.s3 * b.s3;
-}
 
 // group: 128, 1, 1
 // grid: 128*splits, queries*heads/8, batch
@@ -279,6 +185,7 @@ __kernel void MHFlashSTCAGPU(
     const int lanes = (d + 3) / 4, pitch = lanes | 1;   // an odd pitch: neighbours in different banks
     const int chunk = min(ROWS, CHUNK / lanes), keys = min(KEYS, TILE / pitch & ~3);
     const int lane = id % lanes, slice = id / lanes, slices = GROUP / lanes;
+    const bool whole4 = d % 4 == 0;
     const int at = (n * splits + get_group_id(0)) * rows, row = id / 16;
     limits += marks > 1 ? 2 * n * queries : 0;
     const int2 own = stretch(seen(limits, queries, length), splits, get_group_id(0));
@@ -296,7 +203,7 @@ __kernel void MHFlashSTCAGPU(
             now[id] = recency ? newest(ages, from, until) : 0.0f;
         }
         for (int i = id; i < chunk * lanes; i += GROUP)
-            asked[i] = i < count * lanes ? load4(u + (r0 + i / lanes) * d, i % lanes, d) : (float4)0.0f;
+            asked[i] = i < count * lanes ? load4(u + (r0 + i / lanes) * d, i % lanes, d, whole4) : (float4)0.0f;
         float4 sum[ROWS];
         #pragma unroll
         for (int r = 0; r < ROWS; ++r) sum[r] = 0.0f;
@@ -306,7 +213,7 @@ __kernel void MHFlashSTCAGPU(
             if (slice < slices)
                 for (int t = slice; t < keys; t += slices)
                     tile[t * pitch + lane] =
-                        t < stop ? load4(x + (size_t)(b + t) * d, lane, d) : (float4)0.0f;
+                        t < stop ? load4(x + (size_t)(b + t) * d, lane, d, whole4) : (float4)0.0f;
             barrier(CLK_LOCAL_MEM_FENCE);
             if (id < keys) {
                 const int pairs = keys / 2, t0 = id % pairs, t1 = t0 + pairs, r1 = id / pairs * 4;

@@ -8,40 +8,12 @@
 //
 // Used by   ops/flash_stca_gradient.py      Checked against   reference/flash_stca_gradient.py
 // Source    Dao, arXiv:2307.08691, with keys = values. NeuroNet publishes no backward pass for MHFlashSTCA.
-// Overwrites parts and slopes, and dx. The GPU's form is in flash_stca_combine.cl, for which there is room.
+// Overwrites parts and slopes, and dx.
 
-// The rows that any question of a sample sees, from .x up to .y; both 0 if there is none
-static int2 seen(__global const int *limits, const int queries, const int length)
-{
-    int2 all = (int2)(length, 0);
-    for (int q = 0; q < queries; ++q) {
-        const int first = max(limits[2 * q], 0), last = min(limits[2 * q + 1], length);
-        if (first < last) all = (int2)(min(all.x, first), max(all.y, last));
-    }
-    return all.x < all.y ? all : (int2)(0, 0);
-}
-
-// Stretch s of those
-static int2 stretch(const int2 all, const int splits, const int s)
-{
-    const int each = (all.y - all.x + splits - 1) / splits, begin = min(all.x + s * each, all.y);
-    return (int2)(begin, min(begin + each, all.y));
-}
-
-// Age of the newest row that a question sees; 0 if it sees none
-static float newest(__global const float *ages, const int first, const int last)
-{
-    return first < last ? fmin(ages[first], ages[last - 1]) : 0.0f;
-}
+#include "attention.clh"
+#include "history.clh"
 
 // --- any device -------------------------------------------------------------------------------
-
-static float along(__global const float *a, __global const float *b, const int d)
-{
-    float sum = 0.0f;
-    for (int j = 0; j < d; ++j) sum += a[j] * b[j];
-    return sum;
-}
 
 // A work-item has a stretch, and row after row of u
 // grid: splits, batch
@@ -98,66 +70,6 @@ __kernel void MHFlashSTCAGradient(
 
 #define KEYS 64         // rows of x at a time, fewer where they are long
 #define DEPTH 128       // numbers of u and dout that are turned at a time
-
-// s[t] = u'x[t] and dp[t] = dout'x[t] for n <= 64 rows of x, lanes are rows of u; added where ``more``
-static void scores8(const float8 *u, const float8 *dout, __global const float *x, const int pitch,
-                    const int n, const int depth, const bool more, float8 *s, float8 *dp)
-{
-    for (int t = 0; t < n; t += 4) {
-        __global const float *key[4];
-        float8 sum[4], back[4];
-        #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            key[k] = x + (t + k < n ? t + k : t) * pitch;
-            sum[k] = more ? s[t + k] : (float8)0.0f;
-            back[k] = more ? dp[t + k] : (float8)0.0f;
-        }
-        for (int j = 0; j < depth; ++j) {
-            const float8 v = u[j], w = dout[j];
-            #pragma unroll
-            for (int k = 0; k < 4; ++k) {
-                sum[k] += key[k][j] * v;
-                back[k] += key[k][j] * w;
-            }
-        }
-        #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            s[t + k] = sum[k];
-            dp[t + k] = back[k];
-        }
-    }
-}
-
-// sums[r] += sum over n rows of p[t][r] x[t] for ``count`` <= 8 rows r
-static void weigh8(const float8 *p, __global const float *x, const int pitch, const int n,
-                   const int d, const int count, __global float *sums)
-{
-    const float *weight = (const float *)p;
-    for (int r0 = 0; r0 < count; r0 += 4)
-        for (int j = 0; j < d; j += 16) {
-            const int left = d - j;
-            __global float *to[4];
-            float8 lo[4], hi[4];
-            #pragma unroll
-            for (int r = 0; r < 4; ++r) {
-                to[r] = sums + (r0 + r < count ? r0 + r : r0) * d + j;
-                lo[r] = load8(to[r], left);
-                hi[r] = load8(to[r] + 8, left - 8);
-            }
-            for (int t = 0; t < n; ++t) {
-                const float8 a = load8(x + t * pitch + j, left), b = load8(x + t * pitch + j + 8, left - 8);
-                #pragma unroll
-                for (int r = 0; r < 4; ++r) {
-                    lo[r] += weight[8 * t + r0 + r] * a;
-                    hi[r] += weight[8 * t + r0 + r] * b;
-                }
-            }
-            for (int r = 0; r < min(4, count - r0); ++r) {
-                store8(lo[r], to[r], left);
-                store8(hi[r], to[r] + 8, left - 8);
-            }
-        }
-}
 
 // dx[t] = beta dx[t] + sum over ``count`` <= 8 rows of p[t][r] dout[r] + g[t][r] u[r], for n rows of dx
 static void spread8(const float8 *p, const float8 *g, __global const float *u, __global const float *dout,
@@ -262,7 +174,7 @@ __kernel void MHFlashSTCAGradientCPU(
                         whole += back[j] * gather8(out + r0 * d + j0 + j, d, count);
                     }
                 }
-                scores8(asked, back, key + j0, d, stop, depth, j0 > 0, p, g);
+                paired8(asked, back, key + j0, d, key + j0, d, stop, depth, j0 > 0, p, g);
             }
             ready = rows <= 8 && d <= DEPTH;
             float8 steep = none, now = none, dslope = none;
@@ -290,9 +202,178 @@ __kernel void MHFlashSTCAGradientCPU(
             }
             if (recency) store8(load8(slopes + r0, count) + dslope, slopes + r0, count);
             spread8(p, g, u + r0 * d, dout + r0 * d, stop, d, count, begun ? 1.0f : beta, dkey);
-            weigh8(g, key, d, stop, d, count, parts + (size_t)r0 * d);
+            weigh8(g, 1.0f, key, d, stop, d, count, parts + (size_t)r0 * d, d);
             begun = true;
         }
         if (!begun) fade8(dkey, stop * d, beta);
+    }
+}
+
+// --- GPU: 8 rows of u after the other; a work-group has a stretch --------------------------------
+// Scores: a work-item has 2 keys and 4 rows. Sums: 4 numbers of x and every slices-th 4 keys, for all rows.
+
+#define GROUP 128
+#define ROWS 8
+#define TILE 1088       // float4 of x at a time
+#define CHUNK 256       // float4 of u and of dout at a time
+
+// row = beta row + v there; what stood there is not read where beta is 0
+static void add4(__global float *row, const int lane, const int d, const float4 v, const float beta)
+{
+    if (d % 4 == 0) {
+        __global float4 *to = (__global float4 *)row + lane;
+        *to = beta == 0.0f ? v : v + beta * *to;
+        return;
+    }
+    const float number[4] = {v.s0, v.s1, v.s2, v.s3};
+    for (int j = 0; j < min(4, d - 4 * lane); ++j) {
+        __global float *to = row + 4 * lane + j;
+        *to = beta == 0.0f ? number[j] : number[j] + beta * *to;
+    }
+}
+
+// group: 128, 1
+// grid: 128*splits, batch
+__kernel void MHFlashSTCAGradientGPU(
+    __global const float *u,        // [batch, queries, heads, dimension]
+    __global const float *x,        // [batch, length, dimension]
+    __global const int *limits,     // [marks, queries, 2]
+    __global const float *ages,     // [dated, days]
+    __global const float *slope,    // [slopes]
+    __global const float *out,      // [batch, queries, heads, dimension]
+    __global const float *lse,      // [batch, queries, heads]
+    __global const float *dout,     // [batch, queries, heads, dimension]
+    __global float *dx,             // [batch, length, dimension]
+    __global float *parts,          // [batch, splits, queries, heads, dimension]
+    __global float *slopes,         // [batch, splits, queries, heads]
+    const int queries, const int heads, const int dimension, const int length, const int splits,
+    const int marks, const int days, const float scale, const int recency, const float beta)
+{
+    __local float4 tile[TILE], asked[CHUNK], back[CHUNK], weight[ROWS * KEYS / 4], slant[ROWS * KEYS / 4];
+    __local float share[GROUP], level[ROWS], whole[ROWS], steep[ROWS], now[ROWS];
+    __local int first[ROWS], last[ROWS];
+    __local float *p = (__local float *)weight, *g = (__local float *)slant;        // [row, key]
+    const int id = get_local_id(0), part = get_group_id(0), n = get_global_id(1), d = dimension;
+    const int rows = queries * heads, at = (n * splits + part) * rows;
+    const int lanes = (d + 3) / 4, pitch = lanes | 1;   // an odd pitch: neighbours in different banks
+    const int chunk = min(ROWS, CHUNK / lanes), keys = min(KEYS, TILE / pitch & ~3), pairs = keys / 2;
+    const int lane = id % lanes, slice = id / lanes, slices = GROUP / lanes;
+    const bool whole4 = d % 4 == 0;
+    const int t0 = id % pairs, t1 = t0 + pairs, r1 = id / pairs * 4;
+    limits += marks > 1 ? 2 * n * queries : 0;
+    const int2 all = seen(limits, queries, length), own = stretch(all, splits, part);
+    x += (size_t)n * length * d;
+    dx += (size_t)n * length * d;
+    ages += (size_t)n * days;
+    for (int t = part; t < length; t += splits)
+        if (t < all.x || t >= all.y)
+            for (int j = id; j < d; j += GROUP)
+                dx[(size_t)t * d + j] = beta == 0.0f ? 0.0f : beta * dx[(size_t)t * d + j];
+    for (int r0 = 0; r0 < rows; r0 += chunk) {
+        const int count = min(chunk, rows - r0), row = n * rows + r0;
+        float sum_along = 0.0f;
+        if (id / 16 < count)
+            for (int j = id % 16; j < d; j += 16)
+                sum_along += out[(row + id / 16) * d + j] * dout[(row + id / 16) * d + j];
+        share[id] = sum_along;
+        for (int i = id; i < chunk * lanes; i += GROUP) {
+            const int from = (row + i / lanes) * d;
+            asked[i] = i < count * lanes ? load4(u + from, i % lanes, d, whole4) : (float4)0.0f;
+            back[i] = i < count * lanes ? load4(dout + from, i % lanes, d, whole4) : (float4)0.0f;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (id < ROWS) {
+            const int own_row = r0 + min(id, count - 1), q = own_row / heads;
+            const int from = max(limits[2 * q], 0), until = min(limits[2 * q + 1], length);
+            first[id] = id < count ? from : 0;
+            last[id] = id < count ? until : 0;
+            level[id] = lse[n * rows + own_row];
+            steep[id] = recency ? slope[own_row % heads] : 0.0f;
+            now[id] = recency ? newest(ages, from, until) : 0.0f;
+            float sum = 0.0f;
+            for (int i = 0; i < 16; ++i) sum += share[16 * id + i];
+            whole[id] = sum;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        float4 sum[ROWS];
+        float dslope[4] = {0.0f};
+        #pragma unroll
+        for (int r = 0; r < ROWS; ++r) sum[r] = 0.0f;
+        for (int b = own.x; b < own.y; b += keys) {
+            const int stop = min(keys, own.y - b);
+            if (slice < slices)
+                for (int t = slice; t < keys; t += slices)
+                    tile[t * pitch + lane] =
+                        t < stop ? load4(x + (size_t)(b + t) * d, lane, d, whole4) : (float4)0.0f;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (id < keys) {
+                float s[2][4] = {{0.0f}}, dp[2][4] = {{0.0f}};
+                for (int i = 0; i < lanes; ++i) {
+                    const float4 a = tile[t0 * pitch + i], c = tile[t1 * pitch + i];
+                    #pragma unroll
+                    for (int r = 0; r < 4; ++r)
+                        if (r1 + r < chunk) {
+                            const float4 v = asked[(r1 + r) * lanes + i], w = back[(r1 + r) * lanes + i];
+                            s[0][r] += dot4(v, a);
+                            s[1][r] += dot4(v, c);
+                            dp[0][r] += dot4(w, a);
+                            dp[1][r] += dot4(w, c);
+                        }
+                }
+                for (int k = 0; k < 2; ++k)
+                    for (int r = 0; r < 4; ++r) {
+                        const int t = t0 + k * pairs, i = r1 + r;
+                        const bool sees = t < stop && b + t >= first[i] && b + t < last[i];
+                        const float age = recency && sees ? ages[b + t] - now[i] : 0.0f;
+                        const float e = sees ? exp(scale * s[k][r] - steep[i] * age - level[i]) : 0.0f;
+                        const float ds = e * (dp[k][r] - whole[i]);
+                        dslope[r] -= ds * age;
+                        p[i * KEYS + t] = e;
+                        g[i * KEYS + t] = scale * ds;
+                    }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (slice < slices)
+                for (int t = 4 * slice; t < keys; t += 4 * slices) {
+                    float4 key[4], to[4];
+                    #pragma unroll
+                    for (int k = 0; k < 4; ++k) {
+                        key[k] = tile[(t + k) * pitch + lane];
+                        to[k] = 0.0f;
+                    }
+                    #pragma unroll
+                    for (int r = 0; r < ROWS; ++r)
+                        if (r < chunk) {
+                            const float4 e = weight[(r * KEYS + t) / 4], f = slant[(r * KEYS + t) / 4];
+                            const float4 v = asked[r * lanes + lane], w = back[r * lanes + lane];
+                            to[0] += e.s0 * w + f.s0 * v;
+                            to[1] += e.s1 * w + f.s1 * v;
+                            to[2] += e.s2 * w + f.s2 * v;
+                            to[3] += e.s3 * w + f.s3 * v;
+                            sum[r] += f.s0 * key[0] + f.s1 * key[1] + f.s2 * key[2] + f.s3 * key[3];
+                        }
+                    #pragma unroll
+                    for (int k = 0; k < 4; ++k)
+                        if (t + k < stop)
+                            add4(dx + (size_t)(b + t + k) * d, lane, d, to[k], r0 ? 1.0f : beta);
+                }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (slice < slices)
+            for (int r = 0; r < count; ++r) tile[(slice * chunk + r) * lanes + lane] = sum[r];
+        if (id < keys)
+            for (int r = 0; r < 4; ++r) p[(r1 + r) * KEYS + t0] = dslope[r];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (id < count) {
+            float all_keys = 0.0f;
+            for (int t = 0; t < pairs; ++t) all_keys += p[id * KEYS + t];
+            slopes[at + r0 + id] = all_keys;
+        }
+        for (int i = id; i < count * lanes; i += GROUP) {
+            float4 all_slices = tile[i];
+            for (int k = 1; k < slices; ++k) all_slices += tile[k * chunk * lanes + i];
+            add4(parts + (size_t)(at + r0 + i / lanes) * d, i % lanes, d, all_slices, 0.0f);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

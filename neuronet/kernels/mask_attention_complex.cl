@@ -16,81 +16,10 @@
 // Overwrites out, lse and the cosines. A row of kv, which may be that of q, has keys from k_column on, then
 //           values.
 
-// What a score is multiplied with, and what is added
-static float open(const float m, const bool self, const float scale) { return self ? scale : scale * m; }
-static float shut(const float m, const bool self, const float closed)
-{
-    return m == 0.0f && !self ? closed : 0.0f;
-}
-
-// 1 / norm, from the square
-static float direction(const float square, const float eps)
-{
-    const float norm = sqrt(square);
-    return norm < eps ? 0.0f : 1.0f / norm;
-}
+#include "mask_attention.clh"
 
 // --- any device: a work-group has some heads of a row, and tiles of 32 x 32 -----------------------------
 // Work-item ``lane`` has column lane % 32 of a tile, and 8 rows, 4 apart. scratch is the CPU's.
-
-#define LANES 128
-#define TILE 32
-#define PITCH 33
-#define EACH 8          // rows of a work-item
-
-// part = 32 floats from x on of each of 32 rows; zeros behind the last
-static void fetch(__global const float *x, const int pitch, const int rows, const int floats,
-                  __local float *part)
-{
-    const int c = get_local_id(0) % TILE;
-    for (int r = get_local_id(0) / TILE; r < TILE; r += LANES / TILE)
-        part[r * PITCH + c] = r < rows && c < floats ? x[r * pitch + c] : 0.0f;
-}
-
-// s[t] += a[row t]·b[column], over up to 32 floats
-static void add_dots(__local const float *a, __local const float *b, const int floats, float *s)
-{
-    const int lane = get_local_id(0);
-    a += lane / TILE * PITCH;
-    b += lane % TILE * PITCH;
-    for (int w = 0; w < min(TILE, floats); ++w) {
-        const float other = b[w];
-        #pragma unroll
-        for (int t = 0; t < EACH; ++t)
-            s[t] += a[t * LANES / TILE * PITCH + w] * other;
-    }
-}
-
-// s[t] = sum over the first ``count`` c, up to 32, of tile[row t][c] b[c][column], or of tile[c][row t]
-static void blend(__local const float *tile, const int across, const int along, __local const float *b,
-                  const int count, float *s)
-{
-    const int lane = get_local_id(0);
-    tile += lane / TILE * across;
-    b += lane % TILE;
-    #pragma unroll
-    for (int t = 0; t < EACH; ++t)
-        s[t] = 0.0f;
-    for (int c = 0; c < min(TILE, count); ++c) {
-        const float other = b[c * PITCH];
-        #pragma unroll
-        for (int t = 0; t < EACH; ++t)
-            s[t] += tile[t * LANES / TILE * across + c * along] * other;
-    }
-}
-
-// The square of a vector's floats, up to 32, of a in the first 32 work-items, of b in the next
-static float square_of(__local const float *a, __local const float *b, const int floats)
-{
-    const int lane = get_local_id(0);
-    float sum = 0.0f;
-    if (lane < 2 * TILE) {
-        __local const float *x = (lane < TILE ? a : b) + lane % TILE * PITCH;
-        for (int w = 0; w < min(TILE, floats); ++w)
-            sum += x[w] * x[w];
-    }
-    return sum;
-}
 
 // sums are those of the cosines over a work-group's heads
 // group: 128, 1, 1
@@ -247,45 +176,10 @@ __kernel void MaskAttentionScoresComplex(
 // --- CPU: 8 keys, or 8 floats of a vector, in the lanes; a work-item has rows, one after the other ------
 // Each has a stretch of scratch: tiles [units, UP8(units)] in front, transposed vectors behind.
 
-// factors and biases: what scores are multiplied with and what is added, -infinity behind the last key
-static void unpack_mask(__global const float *mask, const int units, const int columns, const float scale,
-                        const float closed, __global float *factors, __global float *biases)
-{
-    for (int i = 0; i < units; ++i)
-        for (int j = 0; j < columns; ++j) {
-            const float m = j < units ? mask[i * units + j] : 0.0f;
-            factors[i * columns + j] = j < units ? open(m, i == j, scale) : 0.0f;
-            biases[i * columns + j] = j < units ? shut(m, i == j, closed) : -INFINITY;
-        }
-}
-
 static float max8(const float8 v)
 {
     const float4 two = fmax(v.lo, v.hi);
     return fmax(fmax(two.s0, two.s1), fmax(two.s2, two.s3));
-}
-
-// The directions of ``columns`` vectors, transposed in xt [width, columns]
-static void directions8(__global const float *xt, const int columns, const int width, const float eps,
-                        __global float *turns)
-{
-    for (int j = 0; j < columns; j += 8) {
-        float8 sum = 0.0f;
-        for (int w = 0; w < width; ++w) {
-            const float8 x = LOAD8(xt + w * columns + j);
-            sum += x * x;
-        }
-        const float8 norm = sqrt(sum);
-        store8(norm < eps ? (float8)0.0f : 1.0f / norm, turns + j, 8);
-    }
-}
-
-static float direction8(__global const float *x, const int width, const float eps)
-{
-    float8 sum = 0.0f;
-    for (int w = 0; w < width; w += 8)          // zeros behind the last
-        sum += LOAD8(x + w) * LOAD8(x + w);
-    return direction(sum8(sum), eps);
 }
 
 // group: 1

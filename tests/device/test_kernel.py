@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from neuronet.device.base import Device
-from neuronet.device.kernel import all_kernels, kernel_spec
+from neuronet.device.kernel import all_kernels, kernel_spec, read_source
 from neuronet.device.numpy import NumpyDevice
 from neuronet.errors import KernelError, ShapeError
 
@@ -118,3 +120,21 @@ def test_a_kernel_without_a_twin_says_where_to_write_it(exact: NumpyDevice, own_
     assert kernel_spec("Lonely").where == "own_cl/own.cl: Lonely"
     with pytest.raises(KernelError, match=r"has no NumPy twin\nFix: write Lonely\(\) in own_twins/own.py"):
         exact.kernel("Lonely")(y=exact.array((2,)))
+
+
+def test_shared_functions_stand_in_place_of_their_include(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines keep the numbers that they have in their own file, for the compiler's messages."""
+    monkeypatch.setattr(resources, "files", lambda package: tmp_path / package)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "some.clh").write_text("float twice(float x) { return 2.0f * x; }\n", "utf-8")
+    (tmp_path / "mine" / "op.cl").write_text('// a comment\n#include "some.clh"\nfloat last;\n', "utf-8")
+    assert read_source("mine", "op.cl").split("\n") == [
+        "// a comment",
+        "#line 1",
+        "float twice(float x) { return 2.0f * x; }",
+        "#line 3",
+        "float last;",
+        "",
+    ]
