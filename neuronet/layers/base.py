@@ -43,6 +43,7 @@ class CNeuronBaseOCL:
     output: DeviceArray  # [rows, *output_shape], written by this layer only
     gradient: DeviceArray  # dL/d(output), written by the layer above only
     span: Span  # all parameters of this layer in the net's pool, if it has any
+    tail: CNeuronBaseOCL | None = None  # the inner layer whose output is this one's: see end_with
     penalty: DeviceArray | None = None  # [rows], a term of its own in the loss: see set_penalty
     needs_gradient: ClassVar[bool] = True  # False for an input: the layer above need not write its gradient
 
@@ -131,13 +132,23 @@ class CNeuronBaseOCL:
         """
         self.batch_array("penalty", ())
 
+    def end_with(self, layer: CNeuronBaseOCL) -> None:
+        """Let the inner ``layer`` write this layer's output and read its gradient, wherever they lie."""
+        self.tail = layer
+        layer.SetOutput(self.output)
+        layer.SetGradient(self.gradient)
+
     def SetOutput(self, array: DeviceArray) -> None:
         """Write the output into another layer's buffer instead of an own one (NeuroNet's sharing)."""
         self._full["output"] = self.output = array.view(*self.output.shape)
+        if self.tail is not None:
+            self.tail.SetOutput(array)
 
     def SetGradient(self, array: DeviceArray) -> None:
         """Take the gradient from another layer's buffer instead of an own one."""
         self._full["gradient"] = self.gradient = array.view(*self.gradient.shape)
+        if self.tail is not None:
+            self.tail.SetGradient(array)
 
     def set_rows(self, rows: int) -> None:
         """Work on the first ``rows`` samples of every buffer until told otherwise."""

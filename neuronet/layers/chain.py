@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeVar
 
-from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.array import Shape
 from neuronet.layers.base import CNeuronBaseOCL
 
 T = TypeVar("T", bound=CNeuronBaseOCL)
@@ -23,16 +23,7 @@ class CNeuronChain(CNeuronBaseOCL):
         for name, made in parts:
             self.links.append(self.inner(name, made, shape))
             shape = made.output.shape[1:]
-        self.links[-1].SetOutput(self.output)
-        self.links[-1].SetGradient(self.gradient)
-
-    def SetOutput(self, array: DeviceArray) -> None:
-        super().SetOutput(array)
-        self.links[-1].SetOutput(array)
-
-    def SetGradient(self, array: DeviceArray) -> None:
-        super().SetGradient(array)
-        self.links[-1].SetGradient(array)
+        self.end_with(self.links[-1])
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         for before, made in self._pairs(prev):

@@ -60,8 +60,7 @@ class CNeuronChannelFusion(CNeuronBaseOCL):
         # each attention leaves its part of the mask's gradient in a port of its own
         self.ports = [self.inner(f"mask{i}", CNeuronPort(), mask_shape) for i in range(len(self.attentions))]
         self.port = self.inner("port", CNeuronPort(), input_shape)
-        self.links[-1].SetOutput(self.output)
-        self.links[-1].SetGradient(self.gradient)
+        self.end_with(self.links[-1])
         if first.correlation:
             self.set_penalty()
 

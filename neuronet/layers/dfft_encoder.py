@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.array import Shape
 from neuronet.errors import SpecError
 from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.chain import CNeuronChain
@@ -101,16 +101,7 @@ class CNeuronDFFTEncoder(CNeuronBaseOCL):
         )
         self.sae = self.inner("sae", sae, (values,))
         self.stages[-1].SetGradient(self.maps[-1].gradient)
-        self.SetOutput(self.output)
-        self.SetGradient(self.gradient)
-
-    def SetOutput(self, array: DeviceArray) -> None:
-        super().SetOutput(array)
-        self.sae.SetOutput(array)
-
-    def SetGradient(self, array: DeviceArray) -> None:
-        super().SetGradient(array)
-        self.sae.SetGradient(array)
+        self.end_with(self.sae)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         for before, stage, view in self._stages(prev):

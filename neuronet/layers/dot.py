@@ -96,8 +96,7 @@ class CNeuronDOTOCL(CNeuronBaseOCL):
 
         self.proj.SetGradient(self.sum0.gradient)
         last = self.norm1 if self.post_norm else self.sum1
-        last.SetOutput(self.output)
-        last.SetGradient(self.gradient)
+        self.end_with(last)
         self.ff1.SetGradient(self.sum1.gradient)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:

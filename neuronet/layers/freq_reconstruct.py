@@ -38,8 +38,7 @@ class CNeuronFreqReconstruct(CNeuronBaseOCL):
                 activation=Activation.NONE,
             )  # fmt: skip
             self.head: CNeuronBaseOCL = self.inner("head", head, (n, patches * width))
-            self.head.SetOutput(self.output)
-            self.head.SetGradient(self.gradient)
+            self.end_with(self.head)
             return
         self.by_channel = self._port("by_channel", (n, 2, patches * width // 2))
         self.gathered = self._port("gathered", (2, n, patches * width // 2))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.array import Shape
 from neuronet.layers.base import CNeuronBaseOCL
 from neuronet.layers.parts import flat, rows, unit_dense
 from neuronet.ops import concatenate, elementwise
@@ -85,18 +85,7 @@ class CNeuronUpsample(CNeuronBaseOCL):
         if self.odd:
             self.zero = self.batch_array("zero", (self.window,))
         else:
-            self.dense.SetOutput(self.output)
-            self.dense.SetGradient(self.gradient)
-
-    def SetOutput(self, array: DeviceArray) -> None:
-        super().SetOutput(array)
-        if not self.odd:
-            self.dense.SetOutput(array)
-
-    def SetGradient(self, array: DeviceArray) -> None:
-        super().SetGradient(array)
-        if not self.odd:
-            self.dense.SetGradient(array)
+            self.end_with(self.dense)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self.dense.feedForward(prev)

@@ -96,8 +96,7 @@ class CNeuronMambaOCL(CNeuronBaseOCL):
         self.normed = self.inner("normed", CNeuronPort(), (units, inner))
         self.normed.batch_array("output", (units, inner))
         self.out_project = self._project("out_project", inner, window, units)
-        self.out_project.SetOutput(self.output)
-        self.out_project.SetGradient(self.gradient)
+        self.end_with(self.out_project)
 
         self._allocate_scan(units)
 

@@ -55,7 +55,6 @@ class CNeuronMambaBlockOCL(CNeuronBaseOCL):
         self.middle = self.inner("middle", CNeuronPort(), input_shape)
         self.middle.batch_array("output", input_shape)
         self.mamba.SetGradient(self.middle.gradient)
-        self.mamba.out_project.SetGradient(self.middle.gradient)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self.norm0.feedForward(prev)

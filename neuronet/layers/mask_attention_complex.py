@@ -86,8 +86,7 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
         self.attention.batch_array("output", (units, self.heads * kept))
         project = unit_linear(self.heads * kept, width, complex_numbers=self.complex_layers)
         self.project = self.inner("project", project, (units, self.heads * kept))
-        self.project.SetOutput(self.output)
-        self.project.SetGradient(self.gradient)
+        self.end_with(self.project)
         self.lse = self.batch_array("lse", (self.patches, n, self.heads))
         space = mask_attention_complex.scratch_shape(rows, n, self.keys, self.dimension)
         self.scratch = self.device.array(space, name=f"{self.where}.scratch")
@@ -97,14 +96,6 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
             self.dcosines = self.batch_array("dcosines", wanted)
             self.value = self.batch_array("value", (self.patches,))
             self.mean = self.device.put(np.full((1, self.patches, 1), 1.0 / self.patches), name="mean")
-
-    def SetOutput(self, array: DeviceArray) -> None:
-        super().SetOutput(array)
-        self.project.SetOutput(array)
-
-    def SetGradient(self, array: DeviceArray) -> None:
-        super().SetGradient(array)
-        self.project.SetGradient(array)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         assert second is not None

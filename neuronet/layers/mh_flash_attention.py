@@ -70,20 +70,11 @@ class CNeuronMHFlashAttentionOCL(CNeuronBaseOCL):
         self.mixed = self.inner("mixed", CNeuronPort(), (units, inner))
         self.mixed.batch_array("output", (units, inner))
         self.project = self.inner("project", unit_dense(inner, window), (units, inner))
-        self.project.SetOutput(self.output)
-        self.project.SetGradient(self.gradient)
+        self.end_with(self.project)
         self.lse = self.batch_array("lse", (units, self.heads))
         self.delta = self.batch_array("delta", (units, self.heads))
         of = visible.causal if self.causal else visible.everything
         self.limits = self.device.put(of(units, second[0]), name=f"{self.where}.limits")
-
-    def SetOutput(self, array: DeviceArray) -> None:
-        super().SetOutput(array)
-        self.project.SetOutput(array)
-
-    def SetGradient(self, array: DeviceArray) -> None:
-        super().SetGradient(array)
-        self.project.SetGradient(array)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self.query.feedForward(prev)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.array import Shape
 from neuronet.errors import ShapeError
 from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.halves import CNeuronUpsample, half
@@ -60,16 +60,7 @@ class CNeuronSAA(CNeuronBaseOCL):
         self.up.SetGradient(self.sum.gradient)
         block = CNeuronXCiTOCL(heads=self.heads, dimension=self.dimension, lpi_window=self.lpi_window)
         self.block = self.inner("block", block, input_shape)
-        self.block.SetOutput(self.output)
-        self.block.SetGradient(self.gradient)
-
-    def SetOutput(self, array: DeviceArray) -> None:
-        super().SetOutput(array)
-        self.block.SetOutput(array)
-
-    def SetGradient(self, array: DeviceArray) -> None:
-        super().SetGradient(array)
-        self.block.SetGradient(array)
+        self.end_with(self.block)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         assert second is not None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.array import Shape
 from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.halves import CNeuronSecondOfPairs, half
@@ -110,19 +110,10 @@ class CNeuronSAE(CNeuronBaseOCL):
                 self.output.shape[1:],
             )
         self.norm = self.inner("norm", CNeuronLayerNormOCL(), self.output.shape[1:])
-        self.SetOutput(self.output)
-        self.SetGradient(self.gradient)
+        self.end_with(self.norm)
 
     def _block(self) -> CNeuronXCiTOCL:
         return CNeuronXCiTOCL(heads=self.heads, dimension=self.dimension, lpi_window=self.lpi_window)
-
-    def SetOutput(self, array: DeviceArray) -> None:
-        super().SetOutput(array)
-        self.norm.SetOutput(array)
-
-    def SetGradient(self, array: DeviceArray) -> None:
-        super().SetGradient(array)
-        self.norm.SetGradient(array)
 
     # --- maps that are layers ----------------------------------------------------------
 

@@ -70,8 +70,7 @@ class CNeuronSSMOCL(CNeuronBaseOCL):
         self.b = dense("b", window, key, Activation.SIGMOID)
         self.ab = port("ab", (units, 2 * key))
         self.c = dense("c", 2 * key, window, Activation.NONE)
-        self.c.SetOutput(self.output)
-        self.c.SetGradient(self.gradient)
+        self.end_with(self.c)
 
         self.half = self.batch_array("half", (units, key))
         self.no_input = self.batch_array("no_input", (units, key))

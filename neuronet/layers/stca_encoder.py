@@ -99,8 +99,7 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
         wide = (self.scenarios, (self.layers + 1) * window)
         self.last_mix = self.inner("last_mix", unit_dense(wide[1], window), wide)
         self.last = self.inner("last", CNeuronSwiGLUOCL(hidden=self.hidden), shape)
-        self.last.SetOutput(self.output)
-        self.last.SetGradient(self.gradient)
+        self.end_with(self.last)
         if self.recompute:
             self._share()
         if self.memory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.array import Shape
 from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.parts import check_map, check_positive, unit_dense
 from neuronet.layers.port import CNeuronPort
@@ -37,16 +37,7 @@ class CNeuronSwiGLUOCL(CNeuronBaseOCL):
         self.gated.batch_array("output", (units, self.hidden))
         made = self.output.shape[2]
         self.down = self.inner("down", unit_dense(self.hidden, made), (units, self.hidden))
-        self.down.SetOutput(self.output)
-        self.down.SetGradient(self.gradient)
-
-    def SetOutput(self, array: DeviceArray) -> None:
-        super().SetOutput(array)
-        self.down.SetOutput(array)
-
-    def SetGradient(self, array: DeviceArray) -> None:
-        super().SetGradient(array)
-        self.down.SetGradient(array)
+        self.end_with(self.down)
 
     def share(self, other: CNeuronSwiGLUOCL) -> None:
         """Take the buffers between the layers from ``other``: they hold what the last pass of either left."""

@@ -54,8 +54,7 @@ class CNeuronTSPositionEncoder(CNeuronBaseOCL):
         window, window_out = input_shape[1], self.output.shape[2]
         conv = CNeuronConvOCL(window=window, step=window, window_out=window_out, activation=Activation.NONE)
         self.projection = self.inner("projection", conv, input_shape)
-        self.projection.SetOutput(self.output)
-        self.projection.SetGradient(self.gradient)
+        self.end_with(self.projection)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         assert second is not None

@@ -167,3 +167,21 @@ def test_impossible_declarations_are_refused(exact: NumpyDevice) -> None:
     net = CNet(input_shape=(3, 4), second_shape=(9,), layers=[CNeuronSTCAOCL(heads=2, dimension=3)])
     with pytest.raises(ShapeError, match=r"the history is \(9,\), expected \[units, window\]"):
         net.build(exact)
+
+
+def test_its_output_and_gradient_may_lie_in_anothers_buffers() -> None:
+    """The layer inside that ends it follows, whoever shares the buffers after it was built."""
+    device, rng = NumpyDevice(np.float64), np.random.default_rng(0)
+    net = CNet(
+        input_shape=(3, 4),
+        second_shape=(5, 4),
+        layers=[CNeuronSTCAOCL(heads=2, dimension=3)],
+        batch=2,
+    ).build(device, seed=1)
+    x, history = rng.standard_normal((2, 3, 4)), rng.standard_normal((2, 5, 4))
+    net.feedForward(x, history)
+    wanted, shared = net.getResults(), device.array((2, 3, 4))
+    net.layers[0].SetOutput(shared)
+    shared.fill(0.0)
+    net.forward()
+    np.testing.assert_array_equal(shared.read(), wanted)
