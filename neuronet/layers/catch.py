@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.array import Shape
 from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.channel_fusion import CNeuronChannelFusion
@@ -14,7 +14,7 @@ from neuronet.layers.channel_mask import MODES
 from neuronet.layers.freq_patching import CNeuronFreqPatching
 from neuronet.layers.freq_reconstruct import CNeuronFreqReconstruct
 from neuronet.layers.mask_attention_complex import CNeuronMaskAttentionComplex
-from neuronet.layers.parts import check_positive, unit_dense
+from neuronet.layers.parts import check_positive, merged, unit_dense
 from neuronet.layers.port import CNeuronPort
 from neuronet.ops import elementwise, fourier, transpose
 from neuronet.ops.spectrum_loss import spectrum_loss
@@ -102,8 +102,8 @@ class CNeuronCATCH(CNeuronBaseOCL):
         rows, signal = self.batch * n, (n, time) if self.half else (n, time, 2)
         self.to_spectrum = fourier.Plan(self.device, forward, time, rows, complex_input=False)
         self.to_time = fourier.Plan(self.device, inverse, time, rows)
-        self.turned = self._port("turned", (n, time))
-        self.seen = self._port("seen", (n, bins, 2))
+        self.turned = self.inner("turned", CNeuronPort(output=True), (n, time))
+        self.seen = self.inner("seen", CNeuronPort(output=True), (n, bins, 2))
         patching = CNeuronFreqPatching(window=self.window, step=self.step)
         self.patching = self.inner("patching", patching, (n, bins, 2))
         patches = self.patching.output.shape[1]
@@ -121,7 +121,7 @@ class CNeuronCATCH(CNeuronBaseOCL):
         self.fusion = self.inner("fusion", fusion, (patches * n, 2 * self.window))
         heads = CNeuronFreqReconstruct(n, bins, residual=self.residual_heads)
         self.made = self.inner("reconstruct", heads, (patches * n, self.features))
-        self.signal = self._port("signal", signal)
+        self.signal = self.inner("signal", CNeuronPort(output=True), signal)
         numbers = math.prod(signal) // n
         self.merge = self.inner("merge", unit_dense(numbers, time), (n, numbers))
         self.set_penalty()
@@ -141,19 +141,14 @@ class CNeuronCATCH(CNeuronBaseOCL):
             complex_layers=self.complex_layers,
         )
 
-    def _port(self, name: str, shape: Shape) -> CNeuronPort:
-        made = self.inner(name, CNeuronPort(), shape)
-        made.batch_array("output", shape)
-        return made
-
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         transpose.forward(prev.output, self.turned.output)
-        fourier.forward(self.to_spectrum, _rows(self.turned.output), _rows(self.seen.output))
+        fourier.forward(self.to_spectrum, merged(self.turned.output), merged(self.seen.output))
         self.patching.feedForward(self.seen)
         self.units.output = self.patching.output.view(self.patching.output.shape[0], *self._unit_shape)
         self.fusion.feedForward(self.units)
         self.made.feedForward(self.fusion)
-        fourier.forward(self.to_time, _rows(self.made.output), _rows(self.signal.output))
+        fourier.forward(self.to_time, merged(self.made.output), merged(self.signal.output))
         self.merge.feedForward(self.signal)
         transpose.forward(self.merge.output, self.output)
         # the gradient of this penalty is here before that of the output: what comes later adds to it
@@ -168,7 +163,7 @@ class CNeuronCATCH(CNeuronBaseOCL):
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         transpose.forward(self.gradient, self.merge.gradient)
         self.merge.calcInputGradients(self.signal)
-        fourier.backward(self.to_time, _rows(self.signal.gradient), _rows(self.made.gradient))
+        fourier.backward(self.to_time, merged(self.signal.gradient), merged(self.made.gradient))
         elementwise.add(self.made.gradient, self.dspectrum, self.made.gradient)
         self.made.calcInputGradients(self.fusion)
         self.units.needs_gradient = prev.needs_gradient  # type: ignore[misc]  # an instance's, as for inputs
@@ -177,7 +172,7 @@ class CNeuronCATCH(CNeuronBaseOCL):
             self.patching.calcInputGradients(self.seen)
             spectra, dseen = (self.seen.output, self.made.output), self.seen.gradient
             spectrum_loss(*spectra, self.spectrum_penalty, dseen, weight=self.frequency, add=True)
-            fourier.backward(self.to_spectrum, _rows(self.seen.gradient), _rows(self.turned.gradient))
+            fourier.backward(self.to_spectrum, merged(self.seen.gradient), merged(self.turned.gradient))
             transpose.forward(self.turned.gradient, prev.gradient)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
@@ -189,8 +184,3 @@ class CNeuronCATCH(CNeuronBaseOCL):
     def _unit_shape(self) -> Shape:
         _, patches, channels, window, _ = self.patching.output.shape
         return patches * channels, 2 * window
-
-
-def _rows(array: DeviceArray) -> DeviceArray:
-    """[batch, channels, ...] as [batch * channels, ...]."""
-    return array.view(math.prod(array.shape[:2]), *array.shape[2:])

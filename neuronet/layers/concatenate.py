@@ -37,8 +37,7 @@ class CNeuronConcatenate(CNeuronDenseOCL):
         self.inputs2 = math.prod(self.context.second_shape or ())
         both = (self.inputs1 + self.inputs2,)
         super().allocate(both, rng)
-        self.packed = self.inner("packed", CNeuronPort(), both)
-        self.packed.batch_array("output", both)
+        self.packed = self.inner("packed", CNeuronPort(output=True), both)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         assert second is not None

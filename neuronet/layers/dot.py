@@ -72,11 +72,6 @@ class CNeuronDOTOCL(CNeuronBaseOCL):
             made = CNeuronConvOCL(window=inputs, step=inputs, window_out=outputs, activation=activation)
             return self.inner(name, made, (units, inputs))
 
-        def port(name: str, shape: Shape) -> CNeuronPort:
-            made = self.inner(name, CNeuronPort(), shape)
-            made.batch_array("output", shape)
-            return made
-
         self.proj_input = None
         if width != self.window:
             self.proj_input = dense("proj_input", width, self.window, Activation.NONE)
@@ -86,13 +81,14 @@ class CNeuronDOTOCL(CNeuronBaseOCL):
         self.rpb = self.parameter("rpb", rng.normal(0.0, SPREAD, bias))
         self.score = self.batch_array("score", (units, *bias[1:]))
         self.dscore = self.batch_array("dscore", (units, *bias[1:]))
-        self.attention = port("attention", (units, inner))
+        self.attention = self.inner("attention", CNeuronPort(output=True), (units, inner))
         self.proj = dense("proj", inner, self.window, Activation.NONE)
         self.norm1 = self.inner("norm1", CNeuronLayerNormOCL(), shape)
         self.ff0 = dense("ff0", self.window, WIDER * self.window, Activation.GELU)
         self.ff1 = dense("ff1", WIDER * self.window, self.window, Activation.NONE)
         self.port = self.inner("port", CNeuronPort(), shape)  # the attention's branch behind post_norm
-        self.sum0, self.sum1 = port("sum0", shape), port("sum1", shape)
+        self.sum0 = self.inner("sum0", CNeuronPort(output=True), shape)
+        self.sum1 = self.inner("sum1", CNeuronPort(output=True), shape)
 
         self.proj.SetGradient(self.sum0.gradient)
         last = self.norm1 if self.post_norm else self.sum1

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.array import Shape
 from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL, layer
+from neuronet.layers.parts import merged
 from neuronet.ops import fourier
 
 READS = {
@@ -90,13 +89,8 @@ class CNeuronFourierOCL(CNeuronBaseOCL):
         self.plan = fourier.Plan(self.device, self.transform, length, rows, complex_input=is_complex)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        fourier.forward(self.plan, _rows(prev.output), _rows(self.output))
+        fourier.forward(self.plan, merged(prev.output), merged(self.output))
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         if prev.needs_gradient:
-            fourier.backward(self.plan, _rows(self.gradient), _rows(prev.gradient))
-
-
-def _rows(array: DeviceArray) -> DeviceArray:
-    """[batch, variables, ...] as [batch*variables, ...]."""
-    return array.view(math.prod(array.shape[:2]), *array.shape[2:])
+            fourier.backward(self.plan, merged(self.gradient), merged(prev.gradient))

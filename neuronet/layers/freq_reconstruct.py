@@ -32,7 +32,7 @@ class CNeuronFreqReconstruct(CNeuronBaseOCL):
         patches, n = units // self.channels, self.channels
         self.cut = patches, n, width
         if not self.residual:
-            self.gathered = self._port("gathered", (n, patches * width))
+            self.gathered = self.inner("gathered", CNeuronPort(output=True), (n, patches * width))
             head = CNeuronConvOCL(
                 window=patches * width, step=patches * width, window_out=2 * self.bins,
                 activation=Activation.NONE,
@@ -40,14 +40,9 @@ class CNeuronFreqReconstruct(CNeuronBaseOCL):
             self.head: CNeuronBaseOCL = self.inner("head", head, (n, patches * width))
             self.end_with(self.head)
             return
-        self.by_channel = self._port("by_channel", (n, 2, patches * width // 2))
-        self.gathered = self._port("gathered", (2, n, patches * width // 2))
+        self.by_channel = self.inner("by_channel", CNeuronPort(output=True), (n, 2, patches * width // 2))
+        self.gathered = self.inner("gathered", CNeuronPort(output=True), (2, n, patches * width // 2))
         self.head = self.inner("head", _ResidualHeads(self.bins), (2, n, patches * width // 2))
-
-    def _port(self, name: str, shape: Shape) -> CNeuronPort:
-        made = self.inner(name, CNeuronPort(), shape)
-        made.batch_array("output", shape)
-        return made
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self._gather(prev.output, "output")

@@ -23,9 +23,7 @@ class CNeuronGroupedDense(CNeuronBaseOCL):
 
     def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
         shape = (input_shape[0], input_shape[1] // 2)
-        self.ports = [self.inner(f"port{i}", CNeuronPort(), shape) for i in range(2)]
-        for port in self.ports:
-            port.batch_array("output", shape)
+        self.ports = [self.inner(f"port{i}", CNeuronPort(output=True), shape) for i in range(2)]
         self.dense = [
             self.inner(f"dense{i}", unit_dense(shape[1], self.outputs, self.activation), shape)
             for i in range(2)

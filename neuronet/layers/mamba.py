@@ -93,8 +93,7 @@ class CNeuronMambaOCL(CNeuronBaseOCL):
         self.a_log = self.parameter("a_log", np.log(rng.uniform(*RATES, heads)))
         self.d = self.parameter("d", np.ones(heads))
         self.norm_w = self.parameter("norm_w", np.ones(inner))
-        self.normed = self.inner("normed", CNeuronPort(), (units, inner))
-        self.normed.batch_array("output", (units, inner))
+        self.normed = self.inner("normed", CNeuronPort(output=True), (units, inner))
         self.out_project = self._project("out_project", inner, window, units)
         self.end_with(self.out_project)
 

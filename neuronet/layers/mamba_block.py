@@ -52,8 +52,7 @@ class CNeuronMambaBlockOCL(CNeuronBaseOCL):
         self.ff1 = dense("ff1", WIDER * window, window, Activation.NONE)
         self.ff1.SetGradient(self.gradient)
         self.port = self.inner("port", CNeuronPort(), input_shape)
-        self.middle = self.inner("middle", CNeuronPort(), input_shape)
-        self.middle.batch_array("output", input_shape)
+        self.middle = self.inner("middle", CNeuronPort(output=True), input_shape)
         self.mamba.SetGradient(self.middle.gradient)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from neuronet.device.array import DeviceArray, Shape
 from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL, layer
-from neuronet.layers.parts import check_positive
+from neuronet.layers.parts import check_positive, merged
 from neuronet.layers.port import CNeuronPort
 from neuronet.layers.unit_linear import unit_linear
 from neuronet.ops import channel_correlation, mask_attention_complex, mask_attention_gradients
@@ -82,8 +82,7 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
         rows = self.batch * self.patches
         qkv = unit_linear(width, (self.heads + 2 * self.keys) * kept, complex_numbers=self.complex_layers)
         self.qkv = self.inner("qkv", qkv, input_shape)
-        self.attention = self.inner("attention", CNeuronPort(), (units, self.heads * kept))
-        self.attention.batch_array("output", (units, self.heads * kept))
+        self.attention = self.inner("attention", CNeuronPort(output=True), (units, self.heads * kept))
         project = unit_linear(self.heads * kept, width, complex_numbers=self.complex_layers)
         self.project = self.inner("project", project, (units, self.heads * kept))
         self.end_with(self.project)
@@ -138,15 +137,11 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
 
     @property
     def _lse(self) -> DeviceArray:
-        return self._per_row(self.lse)
+        return merged(self.lse)
 
     def _of_rows(self, name: str) -> DeviceArray | None:
         """An array of the correlation, where there is one."""
-        return self._per_row(getattr(self, name)) if self.correlation else None
-
-    def _per_row(self, array: DeviceArray) -> DeviceArray:
-        """[batch, patches, ...] as [batch * patches, ...]."""
-        return array.view(array.shape[0] * array.shape[1], *array.shape[2:])
+        return merged(getattr(self, name)) if self.correlation else None
 
     def _rows(self, array: DeviceArray) -> DeviceArray:
         """[batch, patches * channels, width] as [batch * patches, channels, width]."""

@@ -67,8 +67,7 @@ class CNeuronMHFlashAttentionOCL(CNeuronBaseOCL):
         else:
             self.query = self.rows = self.inner("qkv", unit_dense(window, inner + 2 * inner_kv), input_shape)
             self.columns = 0, inner, inner + inner_kv
-        self.mixed = self.inner("mixed", CNeuronPort(), (units, inner))
-        self.mixed.batch_array("output", (units, inner))
+        self.mixed = self.inner("mixed", CNeuronPort(output=True), (units, inner))
         self.project = self.inner("project", unit_dense(inner, window), (units, inner))
         self.end_with(self.project)
         self.lse = self.batch_array("lse", (units, self.heads))

@@ -71,6 +71,11 @@ def flat(array: DeviceArray) -> DeviceArray:
     return array.view(array.shape[0], array.size // array.shape[0])
 
 
+def merged(array: DeviceArray) -> DeviceArray:
+    """[batch, units, ...] as [batch * units, ...]."""
+    return array.view(array.shape[0] * array.shape[1], *array.shape[2:])
+
+
 def rows(array: DeviceArray, width: int = 0) -> DeviceArray:
     """[..., window] as [count, window], or as rows of ``width`` values."""
     width = width or array.shape[-1]

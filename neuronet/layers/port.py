@@ -10,11 +10,17 @@ class CNeuronPort(CNeuronBaseOCL):
     """Has a gradient of its own; the composite points ``output`` at the real input's output.
 
     Where a layer's input feeds two branches, one branch writes ``prev.gradient``, the other writes
-    a port's, and an explicit sum joins them.
+    a port's, and an explicit sum joins them. With ``output`` it has an output of its own, too: the place
+    between an op of the composite and the layer behind it.
     """
+
+    def __init__(self, *, output: bool = False) -> None:
+        self.has_output = output
 
     def build(self, context: Build, input_shape: Shape, path: str = "") -> Shape:
         self.context, self.device, self.batch, self.path = context, context.device, context.batch, path
         self.parameters, self.states, self.inner_layers, self._full = [], {}, [], {}
         self.batch_array("gradient", input_shape)
+        if self.has_output:
+            self.batch_array("output", input_shape)
         return input_shape

@@ -55,8 +55,7 @@ class CNeuronSAA(CNeuronBaseOCL):
         coarse = self.context.second_shape
         assert coarse is not None
         self.up = self.inner("up", CNeuronUpsample(*input_shape), coarse)
-        self.sum = self.inner("sum", CNeuronPort(), input_shape)
-        self.sum.batch_array("output", input_shape)
+        self.sum = self.inner("sum", CNeuronPort(output=True), input_shape)
         self.up.SetGradient(self.sum.gradient)
         block = CNeuronXCiTOCL(heads=self.heads, dimension=self.dimension, lpi_window=self.lpi_window)
         self.block = self.inner("block", block, input_shape)

@@ -85,8 +85,7 @@ class CNeuronSAE(CNeuronBaseOCL):
         shapes, width = self.map_shapes(), self.window_out
         self.maps, self.joined, values = [], [], 0
         for i, shape in enumerate(shapes):
-            port = self.inner(f"map{i}", CNeuronPort(), shape)
-            port.batch_array("output", shape)
+            port = self.inner(f"map{i}", CNeuronPort(output=True), shape)
             self.maps.append(port)
             values += math.prod(shape)
             if 0 < i < len(shapes) - 1:
@@ -98,8 +97,7 @@ class CNeuronSAE(CNeuronBaseOCL):
         for i, (units, _) in enumerate(shapes[1:-1], 1):
             shape = (units, width)
             self.halves.append(self.inner(f"half{i}", CNeuronSecondOfPairs(), (shapes[i - 1][0], width)))
-            self.sums.append(self.inner(f"sum{i}", CNeuronPort(), shape))
-            self.sums[-1].batch_array("output", shape)
+            self.sums.append(self.inner(f"sum{i}", CNeuronPort(output=True), shape))
             self.blocks.append(self.inner(f"block{i}", self._block(), shape))
             for partner in (self.halves[-1], self.dense[i]):
                 partner.SetGradient(self.sums[-1].gradient)

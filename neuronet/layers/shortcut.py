@@ -43,8 +43,7 @@ class CNeuronShortcut(CNeuronBaseOCL):
         self.layers = [made for _, made in self.branch]
         self.port = self.inner("port", CNeuronPort(), input_shape)
         if self.post_norm:
-            self.sum = self.inner("sum", CNeuronPort(), input_shape)
-            self.sum.batch_array("output", input_shape)
+            self.sum = self.inner("sum", CNeuronPort(output=True), input_shape)
             self.norm.SetOutput(self.output)
         self.SetGradient(self.gradient)
 

@@ -59,16 +59,12 @@ class CNeuronSSMOCL(CNeuronBaseOCL):
             made = CNeuronConvOCL(window=inputs, step=inputs, window_out=outputs, activation=activation)
             return self.inner(name, made, (units, inputs))
 
-        def port(name: str, shape: Shape) -> CNeuronPort:
-            made = self.inner(name, CNeuronPort(), shape)
-            made.batch_array("output", shape)
-            return made
-
-        self.used = port("used", (units, key))  # the state of this pass, for every sample
+        # the state of this pass, for every sample
+        self.used = self.inner("used", CNeuronPort(output=True), (units, key))
         self.used.needs_gradient = False  # type: ignore[misc]
         self.a = dense("a", key, key, Activation.SIGMOID)
         self.b = dense("b", window, key, Activation.SIGMOID)
-        self.ab = port("ab", (units, 2 * key))
+        self.ab = self.inner("ab", CNeuronPort(output=True), (units, 2 * key))
         self.c = dense("c", 2 * key, window, Activation.NONE)
         self.end_with(self.c)
 

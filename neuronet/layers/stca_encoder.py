@@ -76,7 +76,7 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
         self.ask: list[CNeuronSwiGLUOCL] = []
         self.questions: list[CNeuronLayerNormOCL] = []
         self.found: list[CNeuronSTCAOCL] = []
-        self.joined = [self._port("joined0", shape)]  # [x], [o1 x], [o2 o1 x] ...
+        self.joined = [self.inner("joined0", CNeuronPort(output=True), shape)]  # [x], [o1 x], [o2 o1 x] ...
         self.targets.SetOutput(self.joined[0].output)
         self.targets.SetGradient(self.joined[0].gradient)
         self.rest: list[CNeuronPort] = []
@@ -94,7 +94,9 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
             )
             with second_input(self, seen):
                 self.found.append(self.inner(f"found{i}", attention, shape))
-            self.joined.append(self._port(f"joined{i + 1}", (self.scenarios, (i + 2) * window)))
+            self.joined.append(
+                self.inner(f"joined{i + 1}", CNeuronPort(output=True), (self.scenarios, (i + 2) * window))
+            )
             self.rest.append(self.inner(f"rest{i}", CNeuronPort(), wide))
         wide = (self.scenarios, (self.layers + 1) * window)
         self.last_mix = self.inner("last_mix", unit_dense(wide[1], window), wide)
@@ -104,11 +106,6 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
             self._share()
         if self.memory:
             self._allocate_memory(window)
-
-    def _port(self, name: str, shape: Shape) -> CNeuronPort:
-        made = self.inner(name, CNeuronPort(), shape)
-        made.batch_array("output", shape)
-        return made
 
     def _share(self) -> None:
         """All layers use the SwiGLU buffers of the first, and the gradient of its norm."""
@@ -198,7 +195,10 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
     # --- one bar at a time ---------------------------------------------------------------
 
     def _allocate_memory(self, window: int) -> None:
-        self.rows_kept = [self._port(f"memory{i}", (self.memory, window)) for i in range(self.layers)]
+        self.rows_kept = [
+            self.inner(f"memory{i}", CNeuronPort(output=True), (self.memory, window))
+            for i in range(self.layers)
+        ]
         self.one = self.inner("one", CNeuronLastUnitsOCL(units_count=1), (self.recent, window))
         self.no_ages = self.batch_array("no_ages", (self.memory,))
         self.count = self.device.array((1,), np.int32, name=f"{self.where}.count")

@@ -33,8 +33,7 @@ class CNeuronSwiGLUOCL(CNeuronBaseOCL):
     def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
         units, window = input_shape
         self.up = self.inner("up", unit_dense(window, 2 * self.hidden), input_shape)
-        self.gated = self.inner("gated", CNeuronPort(), (units, self.hidden))
-        self.gated.batch_array("output", (units, self.hidden))
+        self.gated = self.inner("gated", CNeuronPort(output=True), (units, self.hidden))
         made = self.output.shape[2]
         self.down = self.inner("down", unit_dense(self.hidden, made), (units, self.hidden))
         self.end_with(self.down)

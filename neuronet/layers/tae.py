@@ -110,10 +110,8 @@ class CNeuronTAE(CNeuronBaseOCL):
     def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
         shape = (input_shape[0], self.window_out)
         self.joint = self.inner("joint", _Joint(self), input_shape)
-        self.classification = self.inner("classification", CNeuronPort(), shape)
-        self.shared = self.inner("shared", CNeuronPort(), shape)
-        for port in (self.classification, self.shared):
-            port.batch_array("output", shape)
+        self.classification = self.inner("classification", CNeuronPort(output=True), shape)
+        self.shared = self.inner("shared", CNeuronPort(output=True), shape)
         self.regression = self.inner("regression", _Regression(self), shape)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
