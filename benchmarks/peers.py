@@ -84,8 +84,6 @@ def dense_ours(spec: str | None, batch: int) -> Contender:
     """The step that ``fit`` replays: data resident, one tape."""
     device = nn.find_device(spec)
     from neuronet.fitting.source import Feed
-    from neuronet.ops import step as step_op
-    from neuronet.optim.base import RATES
 
     layers = [
         nn.CNeuronDenseOCL(neurons=SIZES[1], activation="TANH"),
@@ -100,10 +98,10 @@ def dense_ours(spec: str | None, batch: int) -> Contender:
         layer.parameters[1].value.write(b)
     x, t = data(batch)
     source = nn.Source(x, np.tile(np.arange(batch, dtype=np.int32), EPOCH), 1, t)  # the same batch each step
-    feed, table = Feed(net, source, "benchmark"), device.array((EPOCH, RATES))
+    feed, table = Feed(net, source, "benchmark"), device.array((EPOCH, net.optimizer.columns))
 
     def work() -> None:
-        step_op.next_step(table, net.optimizer.hyper, net.step)
+        net.optimizer.next_step(table, net.step)
         feed.gather()
         net.forward()
         net.apply_loss(net.target)

@@ -29,8 +29,6 @@ def neuronet_step(
 
     weights  "0/w" -> values, by layer and parameter; shown: the one whose values are compared
     """
-    from neuronet.ops import step as step_op
-    from neuronet.optim.base import RATES
 
     device = nn.find_device(spec)
     net = nn.CNet(
@@ -47,10 +45,10 @@ def neuronet_step(
     if net.second is not None:
         net.second.output.write(second)
     net.target.write(target)
-    table = device.array((1, RATES))
+    table = device.array((1, net.optimizer.columns))
 
     def work() -> None:
-        step_op.next_step(table, net.optimizer.hyper, net.step)
+        net.optimizer.next_step(table, net.step)
         net.forward()
         net.apply_loss(net.target)
         net.backward()

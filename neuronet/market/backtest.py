@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from neuronet.bars.bars import Bars, Floats, stamp
 from neuronet.errors import DataError, ShapeError, SpecError
+from neuronet.market.quotes import check_prices
 from neuronet.market.trades import Trades, find_trades
 
 log = logging.getLogger(__name__)
@@ -91,7 +92,13 @@ def backtest(
     ShapeError for another number of them; SpecError for costs or a capital that cannot be.
     """
     held = _checked_positions(bars, positions)
-    _check_prices(bars)
+    check_prices(
+        bars,
+        ("open", "close"),
+        who="backtest",
+        why="no number of units is worth a share of the capital",
+        fix="correct the bars, read them with --bad-bars fix or drop, or add an amount to all prices",
+    )
     _check_costs(bars, spread, commission, slippage, cash)
     n, per_unit = len(bars), 0.5 * spread + slippage
     held = np.concatenate([[0.0], held[:-1]])  # now of the bar in which it is held
@@ -164,22 +171,6 @@ def _checked_positions(bars: Bars, positions: ArrayLike) -> NDArray[np.float64]:
             fix="give shares of the start capital: 1 all of it long, -1 short, 0 flat",
         )
     return np.where(np.isnan(found), 0.0, found)
-
-
-def _check_prices(bars: Bars) -> None:
-    if not len(bars):
-        raise DataError("no bars", where=bars.symbol or "backtest", fix="give at least one")
-    for name in ("open", "close"):
-        price = getattr(bars, name)
-        wrong = ~((price > 0.0) & np.isfinite(price))
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            raise DataError(
-                f"the {name} of {stamp(bars.time[at])} is {price[at]:g} ({int(wrong.sum())} such bars): "
-                "no number of units is worth a share of the capital",
-                where=bars.symbol or "bars",
-                fix="correct the bars, read them with --bad-bars fix or drop, or add an amount to all prices",
-            )
 
 
 def _check_costs(bars: Bars, spread: float, commission: float, slippage: float, cash: float) -> None:

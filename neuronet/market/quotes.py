@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,22 @@ log = logging.getLogger(__name__)
 DAY = 86_400 * 10**9  # ns
 FIRST_MONDAY = 4  # 1970-01-05, in days since 1970-01-01
 WIDEST = 1e-3  # of a point: what a decimal price in float64 may be off
+
+
+def check_prices(bars: Bars, names: Sequence[str], *, who: str, why: str, fix: str) -> None:
+    """DataError unless there are bars and the named prices are above 0; ``who`` needs them, and ``why``."""
+    if not len(bars):
+        raise DataError("no bars", where=bars.symbol or who, fix="give at least one")
+    for name in names:
+        price = getattr(bars, name)
+        wrong = ~((price > 0.0) & np.isfinite(price))
+        if wrong.any():
+            at, count = int(np.argmax(wrong)), int(wrong.sum())
+            raise DataError(
+                f"the {name} of {stamp(bars.time[at])} is {price[at]:g} ({count} such bars): {why}",
+                where=bars.symbol or "bars",
+                fix=fix,
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,20 +55,11 @@ class Quotes:
 
         Prices between two points are rounded, with a warning.
         """
-        if not len(bars):
-            raise DataError("no bars", where=bars.symbol or "simulator", fix="give at least one")
+        fix = "correct the bars, or read them with --bad-bars fix or drop"
+        check_prices(bars, PRICES, who="simulator", why="no margin can be asked for it", fix=fix)
         points, between = {}, 0
         for name in PRICES:
             price = getattr(bars, name)
-            wrong = ~((price > 0.0) & np.isfinite(price))
-            if wrong.any():
-                at = int(np.argmax(wrong))
-                raise DataError(
-                    f"the {name} of {stamp(bars.time[at])} is {price[at]:g} ({int(wrong.sum())} such bars): "
-                    "no margin can be asked for it",
-                    where=bars.symbol or "bars",
-                    fix="correct the bars, or read them with --bad-bars fix or drop",
-                )
             scaled = price / rules.point
             if scaled.max() * rules.max_steps >= LIMIT:
                 _too_large(f"a price of {price.max():g} for {rules.max_lot:g} lots")

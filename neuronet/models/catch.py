@@ -189,7 +189,7 @@ class Catch(Model):
         DataError for too few rows, or a value that is not finite; a channel that never moves is learned, too.
         """
         rows = self._rows(train, "Catch.fit")
-        cut = len(rows) - max(self.context, int(HELD * len(rows)))
+        cut = self._trained(rows)
         if cut < 2 * self.context:
             what = f"{len(rows)} rows are too few for windows of {self.context}"
             fix = f"give {3 * self.context} rows or more, or choose a shorter context"
@@ -232,7 +232,7 @@ class Catch(Model):
     def calibrate(self, train: Any) -> None:
         """Find the scale of the errors on the trained rows, and the scores of those that were held back."""
         rows = self._rows(train, "Catch.calibrate")
-        cut = len(rows) - max(self.context, int(HELD * len(rows)))
+        cut = self._trained(rows)
         self.scale = ScoreScale.fit(*self._errors(rows[:cut]), weight=self.score_weight)
         self.normal = self.score(rows[cut:])
 
@@ -294,6 +294,10 @@ class Catch(Model):
 
         patch = min(PATCH, self.context)
         return of_rows(time_error(seen, made)), of_rows(frequency_error(seen, made, patch=patch))
+
+    def _trained(self, rows: Floats) -> int:
+        """How many of the training part's rows are trained on; those behind are held back."""
+        return len(rows) - max(self.context, int(HELD * len(rows)))
 
     def _scaled(self, rows: Floats) -> NDArray[np.float32]:
         if (far := self.too_far(rows)).any():

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.bars.bars import span
-from neuronet.bars.options import ReadOptions, option_of
+from neuronet.bars.options import ReadOptions
 from neuronet.declared import check_fields
 from neuronet.errors import DataError, FileFormatError, SpecError
 from neuronet.models.catch import CHANGES_FIT, CHANGES_NET, HELD, Catch
 from neuronet.series.channels import Channels
 from neuronet.series.read_channels import CHANGES, MISSING, read_channels
-from neuronet.train.contract import CHANGES_BARS
+from neuronet.train.contract import compare_reading
 from neuronet.train.settings import is_date
 
 log = logging.getLogger(__name__)
@@ -215,15 +215,7 @@ class ChannelsContract:
             log.warning(
                 "the model was trained on rows %s apart, these are %s apart", span(self.step), span(step)
             )
-        now = ReadOptions(**options).chosen()
-        for name in CHANGES_BARS:
-            if now.get(name) != self.reading.get(name):
-                log.warning(
-                    "the training bars were read with %s %s, these with %s",
-                    option_of(name),
-                    self.reading.get(name, "at its default"),
-                    now.get(name, "the default"),
-                )
+        compare_reading(self.reading, ReadOptions(**options).chosen())
 
 
 def fingerprint(channels: Channels) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,15 +140,7 @@ class Contract:
             log.warning(
                 "the model was trained on bars %s apart, these are %s apart", span(self.step), span(bars.step)
             )
-        now = bars.source.get("options", {})
-        for name in CHANGES_BARS:
-            if now.get(name) != self.reading.get(name):
-                log.warning(
-                    "the training bars were read with %s %s, these with %s",
-                    option_of(name),
-                    self.reading.get(name, "at its default"),
-                    now.get(name, "the default"),
-                )
+        compare_reading(self.reading, bars.source.get("options", {}))
         if clock(bars) != self.time_zone:
             log.warning(
                 "the times of the training bars are %s, of these %s: check --tz and --utc-offset",
@@ -188,3 +181,15 @@ def softmax(logits: NDArray[Any]) -> NDArray[np.float64]:
     e = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
     total: NDArray[np.float64] = e / e.sum(axis=-1, keepdims=True)
     return total
+
+
+def compare_reading(trained: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Warn where options of reading that make other bars of one file differ from those of training."""
+    for name in CHANGES_BARS:
+        if now.get(name) != trained.get(name):
+            log.warning(
+                "the training bars were read with %s %s, these with %s",
+                option_of(name),
+                trained.get(name, "at its default"),
+                now.get(name, "the default"),
+            )
