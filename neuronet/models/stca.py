@@ -195,11 +195,6 @@ class STCA(Model):
             raise SpecError(what, where="STCA.fit", fix="choose two numbers between them, in order")
         if ends is None:
             ends = np.arange(self.context - 1, len(rows))
-        self._nets, self._stream = {}, None
-        net = self.declare(self.context, batch=batch, optimizer=Adam(lr=lr, clip_norm=1.0))
-        self.net = net.build(device, seed=seed)
-        self.net.builder = self.spec()
-        encoder = _encoder(net)
 
         def source(given: Any, name: str) -> Source:
             starts = np.asarray(given, np.int64) - self.context + 1
@@ -209,11 +204,19 @@ class STCA(Model):
                 raise DataError(what, where="STCA.fit", fix=fix)
             return Source.windows(rows, targets, starts, self.context, phases)
 
+        training = source(ends, "training")
+        checked = None if validation is None else source(validation, "validation")
+        net = self.declare(self.context, batch=batch, optimizer=Adam(lr=lr, clip_norm=1.0))
+        self.net = net.build(device, seed=seed)
+        self.net.builder = self.spec()
+        encoder = _encoder(net)
+
         def next_length(state: TrainingState | None) -> None:
             epoch = 0 if state is None else state.epoch
             share = np.random.default_rng([seed, epoch]).beta(*SHAPE)
             seen = min(high, max(low, round((low + share * (high - low)) / ROUND) * ROUND))
             encoder.see_newest(seen)
+            self._forget()
             if state is not None and on_epoch is not None:
                 on_epoch(state)
 
@@ -221,9 +224,9 @@ class STCA(Model):
         try:
             return fit(
                 net,
-                source(ends, "training"),
+                training,
                 epochs=epochs,
-                validation=None if validation is None else source(validation, "validation"),
+                validation=checked,
                 patience=patience,
                 seed=seed,
                 on_epoch=next_length,
@@ -232,6 +235,11 @@ class STCA(Model):
             )
         finally:
             encoder.see_newest(self.context)
+            self._forget()
+
+    def _forget(self) -> None:
+        """Drop the nets for answers: the weights have changed."""
+        self._nets, self._stream = {}, None
 
     # --- answers ---------------------------------------------------------------------
 
@@ -248,9 +256,7 @@ class STCA(Model):
         full = self._run(rows, times, "STCA.start")
         memory = full.input_shape[0]
         if self._stream is None or _encoder(self._stream).memory != memory:
-            self._stream = self.declare(self.recent, memory=memory).build(self.net.device)
-            self._stream.TrainMode(False)
-        self._stream.set_arrays(self.weights())
+            self._stream = self._like(self.net, self.declare(self.recent, memory=memory))
         _encoder(self._stream).remember(_encoder(full))
         rows, phases = self._rows(rows, times, "STCA.start")
         self._newest = rows[-self.recent :].copy(), phases[-self.recent :].copy()
@@ -275,15 +281,20 @@ class STCA(Model):
 
     def _run(self, rows: Any, times: Any, where: str) -> CNet:
         """The net for this many bars, after it has seen them."""
-        weights = self.weights()
+        trained = self.net
         rows, phases = self._rows(rows, times, where)
         net = self._nets.get(len(rows))
         if net is None:
-            self._nets = {len(rows): self.declare(len(rows)).build(self.net.device)}
-            net = self._nets[len(rows)]
-            net.set_arrays(weights)
-            net.TrainMode(False)
+            net = self._like(trained, self.declare(len(rows)))
+            self._nets = {len(rows): net}
         net.feedForward(rows[None], phases[None])
+        return net
+
+    def _like(self, trained: CNet, declared: CNet) -> CNet:
+        """A net for answers with the weights of the trained one."""
+        net = declared.build(trained.device)
+        net.set_arrays(self.weights())
+        net.TrainMode(False)
         return net
 
     def _rows(self, rows: Any, times: Any, where: str, least: int | None = None) -> tuple[Floats, Floats]:

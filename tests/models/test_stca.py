@@ -112,6 +112,34 @@ def test_saved_and_on_numpy_it_says_the_same(device: Device, tmp_path: Path) -> 
         np.testing.assert_allclose(model.append(rows[t], times[t]), theirs, atol=1e-4)
 
 
+def test_answers_follow_the_weights(device: Device, tmp_path: Path) -> None:
+    rows, targets, times = bars(120)
+    model = small()
+    during: list[float] = []
+
+    def ask(_: object) -> None:
+        during.append(float(model.answer(rows[:40], times[:40])[0]))
+        model.start(rows[:40], times[:40])
+
+    model.fit(rows, targets, times, epochs=2, lr=3e-3, patience=None, device=device, on_epoch=ask)
+    assert during[0] != during[1]
+    model.save(tmp_path / "m.h5")
+    loaded = STCA.load(tmp_path / "m.h5", device)
+    np.testing.assert_array_equal(model.answer(rows[:40], times[:40]), loaded.answer(rows[:40], times[:40]))
+    for one in (model, loaded):
+        one.start(rows[:40], times[:40])
+    np.testing.assert_array_equal(model.append(rows[40], times[40]), loaded.append(rows[40], times[40]))
+
+
+def test_a_wrong_fit_keeps_the_weights(device: Device) -> None:
+    model = fitted(device)
+    rows, targets, times = bars(120)
+    before = model.answer(rows, times)
+    with pytest.raises(DataError, match="ends"):
+        model.fit(rows, targets, times, ends=[3], device=device)
+    np.testing.assert_array_equal(model.answer(rows, times), before)
+
+
 def test_attention_of_a_history_of_any_length(device: Device) -> None:
     model = fitted(device)
     for n in (4, 40, 300):
