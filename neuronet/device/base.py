@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ class Device(ABC):
             atexit.register(self._log_profile, self.profile)
         self.tape: Tape | None = None
         self._kernels: dict[str, Kernel] = {}
+        self._scratch: DeviceArray | None = None
 
     def _log_profile(self, profile: Profile) -> None:
         if profile.rows():
@@ -47,6 +49,13 @@ class Device(ABC):
         """A new array of zeros; floating point unless ``dtype`` is np.int32."""
         dtype = np.dtype(dtype or self.dtype)
         return DeviceArray(self, shape, dtype, self.allocate(shape, dtype, name), name)
+
+    def scratch(self, shape: Shape) -> DeviceArray:
+        """Memory for what one launch passes to the next; valid until the next call. Holds anything."""
+        size = math.prod(shape)
+        if self._scratch is None or self._scratch.size < size:
+            self._scratch = self.array((size,), name="scratch")
+        return self._scratch.part(0, shape, "scratch")
 
     def put(self, values: Any, *, name: str = "") -> DeviceArray:
         """Host values as a new array; integers become int32, all else floating point."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops import few_weights, matmul, matmul_wide
-from neuronet.ops.forms import Form, form_for
+from neuronet.ops import matmul, matmul_wide, split_weights
+from neuronet.ops.forms import form_for
 
 SHORT, LESS_SHORT, ROWS = 32, 64, 256  # on a CPU lanes go across outputs for few inputs: FeedForwardConvCPU
-FEW_WEIGHTS, FEW_ROWS = 2**14, 1024  # on a GPU: up to so many and over at least so many rows, few_weights
+SPLIT = 512  # rows from which on a GPU sums gradients of weights with split_weights
 MANY = 2**18  # from this many results on, a GPU's tiles (64 x 64 results a work-group) keep it busy
 
 
@@ -46,8 +46,8 @@ def backward_input(dz: DeviceArray, w: DeviceArray, dx: DeviceArray) -> None:
 def backward_weights(x: DeviceArray, dz: DeviceArray, dw: DeviceArray, db: DeviceArray) -> None:
     """Add dzᵀ·x = dL/dw to dw, and the sum of dz over the batch to db."""
     form = form_for(dw.device)
-    if _few(form, x, dw):
-        few_weights.backward(x, dz, dw, db)
+    if form == "GPU" and x.shape[0] >= SPLIT:
+        split_weights.backward(x, dz, dw, db)
     elif form:
         dw.device.kernel(f"WeightGradientConv{form}")(
             x=_one_window(x),
@@ -76,8 +76,8 @@ def update(
     ``hyper`` [9]: see common.cl. Gives the same bits as backward_weights and ops.adam.step.
     """
     form = form_for(w.device)
-    if _few(form, x, w):
-        few_weights.update(x, dz, w, b, w_m, w_v, b_m, b_v, hyper)
+    if form == "GPU" and x.shape[0] >= SPLIT:
+        split_weights.update(x, dz, w, b, w_m, w_v, b_m, b_v, hyper)
     elif form:
         weights = {"w": w, "w_m": w_m, "w_v": w_v}
         biases = {"b": b, "b_m": b_m, "b_v": b_v}
@@ -92,11 +92,6 @@ def update(
         w.device.kernel("UpdateWeightsAdam")(
             x=x, dz=dz, w=w, b=b, w_m=w_m, w_v=w_v, b_m=b_m, b_v=b_v, hyper=hyper
         )
-
-
-def _few(form: Form, x: DeviceArray, w: DeviceArray) -> bool:
-    """Whether tiles of weights are too few to keep a GPU busy with so many rows."""
-    return form == "GPU" and w.size <= FEW_WEIGHTS and x.shape[0] >= FEW_ROWS
 
 
 def _one_window(x: DeviceArray) -> DeviceArray:

@@ -66,3 +66,10 @@ def test_a_numpy_device_has_two_precisions_and_limited_memory() -> None:
         NumpyDevice(np.float16)
     with pytest.raises(DeviceError, match=r"weights \[1099511627776, 4096\] does not fit into memory"):
         NumpyDevice().array((2**40, 2**12), name="weights")
+
+
+def test_scratch_is_one_piece_of_memory_that_grows(any_device: Device) -> None:
+    small = any_device.scratch((2, 3)).write(np.full((2, 3), 7.0))
+    np.testing.assert_array_equal(any_device.scratch((4,)).read(), np.full(4, 7.0))
+    assert any_device.scratch((100, 3)).shape == (100, 3)
+    np.testing.assert_array_equal(small.read(), np.full((2, 3), 7.0))  # a tape may still hold it

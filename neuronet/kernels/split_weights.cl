@@ -1,0 +1,103 @@
+// split_weights.cl: gradients of weights that are sums over many rows, such as those of a linear layer that every
+// unit of a batch goes through, for GPUs.
+//
+//   dw[f,k] += sum_r dz[r,f] x[r,k]        db[f] += sum_r dz[r,f]
+//
+// The rows are split into parts: a work-group of 8 x 8 sums one of them for 32 x 32 weights, 4 x 4 per work-item.
+// A second launch adds the parts in their order, so that even 32 x 32 weights keep a GPU busy and two runs agree.
+//
+// Used by   ops/split_weights.py        Checked against   reference/split_weights.py
+
+#define SIDE 32
+#define DEPTH 32            // rows per pass over a tile
+#define PITCH (SIDE + 4)
+
+// Rows first ... first + 31 of m's columns from `from` on, 0 from `last` or behind the last column on
+static void fetch(__global const float *m, const int columns, const int from, const int first, const int last,
+                  __local float *tile)
+{
+    const int id = get_local_id(1) * 8 + get_local_id(0), c = id % SIDE;
+    #pragma unroll
+    for (int r = id / SIDE; r < DEPTH; r += 64 / SIDE)
+        tile[r * PITCH + c] = first + r < last && from + c < columns ? m[(first + r) * columns + from + c] : 0.0f;
+}
+
+// group: 8, 8, 1
+// grid: window/32*8, window_out/32*8, splits
+__kernel void SplitWeightsGradient(
+    __global const float *x,        // [rows, window]
+    __global const float *dz,       // [rows, window_out]
+    __global float *parts,          // [splits, window_out, columns]    columns = window + 1: biases behind weights
+    const int rows, const int window, const int window_out, const int columns, const int some)
+{
+    __local float x_tile[DEPTH * PITCH], dz_tile[DEPTH * PITCH];
+    const int lx = get_local_id(0), ly = get_local_id(1), part = get_group_id(2);
+    const int k0 = SIDE * get_group_id(0), f0 = SIDE * get_group_id(1), last = min(rows, (part + 1) * some);
+    float4 sum[4] = {0.0f, 0.0f, 0.0f, 0.0f}, bias = 0.0f;
+    for (int first = part * some; first < last; first += DEPTH) {
+        fetch(x, window, k0, first, last, x_tile);
+        fetch(dz, window_out, f0, first, last, dz_tile);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll
+        for (int r = 0; r < DEPTH; ++r) {
+            const float4 d = vload4(ly, dz_tile + r * PITCH), q = vload4(lx, x_tile + r * PITCH);
+            sum[0] += d.s0 * q;
+            sum[1] += d.s1 * q;
+            sum[2] += d.s2 * q;
+            sum[3] += d.s3 * q;
+            bias += d;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    float biases[4];
+    vstore4(bias, 0, biases);
+    for (int i = 0; i < 4; ++i) {
+        const int f = f0 + 4 * ly + i;
+        if (f >= window_out) break;
+        __global float *to = parts + (part * window_out + f) * columns;
+        float values[4];
+        vstore4(sum[i], 0, values);
+        for (int j = 0; j < 4; ++j)
+            if (k0 + 4 * lx + j < window) to[k0 + 4 * lx + j] = values[j];
+        if (k0 + lx == 0) to[window] = biases[i];
+    }
+}
+
+static float all_parts(__global const float *parts, const int splits, const int size, const int at)
+{
+    float g = 0.0f;
+    for (int i = 0; i < splits; ++i)
+        g += parts[i * size + at];
+    return g;
+}
+
+// grid: columns, window_out
+__kernel void AddSplitWeights(
+    __global const float *parts,    // [splits, window_out, columns]
+    __global float *dw,             // [window_out, window]
+    __global float *db,             // [window_out]
+    const int splits, const int window_out, const int columns, const int window)
+{
+    const int k = get_global_id(0), f = get_global_id(1);
+    const float g = all_parts(parts, splits, window_out * columns, f * columns + k);
+    if (k < window) dw[f * window + k] += g;
+    else db[f] += g;
+}
+
+// grid: columns, window_out
+__kernel void UpdateSplitWeightsAdam(
+    __global const float *parts,    // [splits, window_out, columns]
+    __global float *w,              // [window_out, window]
+    __global float *b,              // [window_out]
+    __global float *w_m,            // [window_out, window]
+    __global float *w_v,            // [window_out, window]
+    __global float *b_m,            // [window_out]
+    __global float *b_v,            // [window_out]
+    __global const float *hyper,    // [9]
+    const int splits, const int window_out, const int columns, const int window)
+{
+    const int k = get_global_id(0), f = get_global_id(1), at = f * window + k;
+    const float g = all_parts(parts, splits, window_out * columns, f * columns + k);
+    if (k < window) adam(w + at, w_m + at, w_v + at, g, hyper);
+    else adam(b + f, b_m + f, b_v + f, g, hyper);
+}
