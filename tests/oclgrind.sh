@@ -55,7 +55,7 @@ for fault in outside race uninitialised; do
 done
 
 # These take from minutes to hours at all their sizes: name them, with -k for a few sizes, to run them.
-slow=(multi_windows_conv multi_windows_weights fourier complex_conv matmul_wide channel_mask channel_correlation
+slow=(multi_windows_conv multi_windows_weights fourier complex_conv matmul_gpu channel_mask channel_correlation
     mask_attention_complex mask_attention_gradients flash_stca flash_stca_gradient flash_attention
     flash_attention_q flash_attention_kv)
 if [ $# -eq 0 ]; then

@@ -9,25 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops import matmul, matmul_wide, split_weights
+from neuronet.ops import matmul, matmul_gpu, split_weights
 from neuronet.ops.forms import form_for
 
 SHORT, LESS_SHORT, ROWS = 32, 64, 256  # on a CPU lanes go across outputs for few inputs: FeedForwardConvCPU
 SPLIT = 512  # rows from which on a GPU sums gradients of weights with split_weights
-MANY = 2**18  # from this many results on, a GPU's tiles (64 x 64 results a work-group) keep it busy
+MANY = 2**17  # from this many results on, tiles of 32 x 32 keep a GPU busy
 
 
 def forward(x: DeviceArray, w: DeviceArray, b: DeviceArray, y: DeviceArray, *, activation: int) -> None:
     """y = act(x·wᵀ + b).  x [batch, inputs], w [outputs, inputs], b [outputs], y [batch, outputs]."""
     form = form_for(y.device)
     inputs, many_rows = w.shape[-1], x.shape[0] >= ROWS
-    if matmul_wide.fits(y, *y.shape):
-        matmul_wide.dense(x, w, b, y, activation=activation)
-        return
     few = inputs < SHORT or (many_rows and inputs <= LESS_SHORT)  # measured: up to 2.1 times as fast
-    if (form == "CPU" and few) or (form == "GPU" and y.size >= MANY):
+    if form == "GPU" and y.size >= MANY:
+        matmul_gpu.dense(x, w, b, y, activation=activation)
+    elif form == "CPU" and few:
         arrays: dict[str, Any] = {"x": _one_window(x), "w": w.view(1, *w.shape), "b": b.view(1, b.size)}
-        y.device.kernel(f"FeedForwardConv{form}")(
+        y.device.kernel("FeedForwardConvCPU")(
             **arrays, y=_one_unit(y), step=w.shape[-1], activation=activation
         )
     else:

@@ -1,20 +1,13 @@
-"""Products of large matrices on a GPU. Kernel: kernels/matmul_wide.cl; shapes as in matmul.py, dense.py."""
+"""Products of matrices on a GPU. Kernels: kernels/matmul_gpu.cl; shapes as in matmul.py and dense.py."""
 
 from __future__ import annotations
 
 from neuronet.activations import Activation
 from neuronet.device.array import DeviceArray
 from neuronet.errors import ShapeError
-from neuronet.ops.forms import form_for
 
-SIDE = 128  # results of a work-group, each way
-BUSY = 96  # work-groups from which on a large GPU has enough to do
-
-
-def fits(out: DeviceArray, rows: int, cols: int) -> bool:
-    """Whether a product with so many results is for this device and large enough for this kernel."""
-    tiles = -(-rows // SIDE) * -(-cols // SIDE) * (out.size // (rows * cols))
-    return form_for(out.device) == "GPU" and tiles >= BUSY
+WIDE, NARROW = 128, 64  # results of a large work-group, each way; up to NARROW most of it would be empty
+BUSY = 192  # of those work-groups, from which on a large GPU has enough to do; measured: 144 are too few
 
 
 def matmul(a: DeviceArray, b: DeviceArray, c: DeviceArray) -> None:
@@ -38,6 +31,12 @@ def dense(x: DeviceArray, w: DeviceArray, b: DeviceArray, y: DeviceArray, *, act
     _product(*arrays, turned_b=1, bias=b, activation=activation)
 
 
+def kernel_for(variables: int, rows: int, cols: int) -> str:
+    """The kernel with the largest tiles that keep the card busy and are not mostly empty."""
+    tiles = variables * -(-rows // WIDE) * -(-cols // WIDE)
+    return "MatMultWide" if tiles >= BUSY and min(rows, cols) > NARROW else "MatMultNarrow"
+
+
 def _product(
     a: DeviceArray,
     b: DeviceArray,
@@ -52,8 +51,8 @@ def _product(
     rows, cols = a.shape[2 if turned_a else 1], b.shape[1 if turned_b else 2]
     if left != right or c.shape[1:] != (rows, cols):
         raise ShapeError(
-            f"{list(a.shape)} times {list(b.shape)} is not {list(c.shape)}", where="ops/matmul_wide.py"
+            f"{list(a.shape)} times {list(b.shape)} is not {list(c.shape)}", where="ops/matmul_gpu.py"
         )
     how = {"turned_a": turned_a, "turned_b": turned_b, "activation": activation}
     some = a.view(a.size) if bias is None else bias  # without a bias an array stands in that is not read
-    c.device.kernel("MatMultWide")(a=a, b=b, bias=some, c=c, **how, biased=int(bias is not None))
+    c.device.kernel(kernel_for(*c.shape))(a=a, b=b, bias=some, c=c, **how, biased=int(bias is not None))

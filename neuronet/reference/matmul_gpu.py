@@ -1,4 +1,4 @@
-"""Twin of kernels/matmul_wide.cl."""
+"""Twins of kernels/matmul_gpu.cl."""
 
 from __future__ import annotations
 
@@ -18,3 +18,6 @@ def MatMultWide(
     left, right = (m.swapaxes(1, 2) if turned else m for m, turned in ((a, turned_a), (b, turned_b)))
     z = np.matmul(left, right)
     c[...] = activate(z + bias if biased else z, activation)
+
+
+MatMultNarrow = MatMultWide
