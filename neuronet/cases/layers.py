@@ -249,4 +249,10 @@ EXAMPLES = [
         shape=(7, 3),
         shown=1,
     ),
+    _example(
+        CNeuronConvOCL(window=3, step=3, window_out=4),
+        CNeuronSTCAEncoder(scenarios=2, heads=2, dimension=2, hidden=3, given=True),
+        shape=(7, 3),
+        shown=1,
+    ),
 ]

@@ -30,6 +30,8 @@ class Source:
              compares neighbours
     second   [bars, ...] float or None: the second input, cut like the rows: a sample's is
              [history, ...], for ready samples [...]
+    behind   [bars, n, features] or None: n units put behind each window, those of its last row; their second
+             input is that of the window's last row
     itself   the target of a sample is the sample, for nets that reconstruct; targets is then None
     """
 
@@ -40,9 +42,12 @@ class Source:
     second: Array | None = None
     runs: bool = False
     itself: bool = False
+    behind: Array | None = None
 
     @staticmethod
-    def windows(rows: Any, targets: Any, starts: Any, history: int, second: Any = None) -> Source:
+    def windows(
+        rows: Any, targets: Any, starts: Any, history: int, second: Any = None, behind: Any = None
+    ) -> Source:
         """Windows of ``history`` bars; no window is ever copied."""
         rows, starts = np.asarray(rows), np.asarray(starts, np.int32)
         if rows.ndim != 2:
@@ -53,13 +58,17 @@ class Source:
                 f"{history} that start from 0 to {len(rows) - history}",
                 where="Source",
             )
-        host = {"target": targets, "second input": second}
+        host = {"target": targets, "second input": second, "behind": behind}
         used = int(starts.max()) + history if starts.size else 0
         for name, values in host.items():
             if values is not None and len(values) < used:
                 raise ShapeError(f"samples use {used} rows, {name} has {len(values)}", where="Source")
         arrays = [None if values is None else np.asarray(values) for values in host.values()]
-        return Source(rows, starts, history, arrays[0], arrays[1])
+        after = arrays[2]
+        if after is not None and (after.ndim != 3 or after.shape[2] != rows.shape[1]):
+            what = f"units behind windows have shape {after.shape}, expected [bars, n, {rows.shape[1]}]"
+            raise ShapeError(what, where="Source")
+        return Source(rows, starts, history, arrays[0], arrays[1], behind=after)
 
     @staticmethod
     def arrays(x: Any, target: Any = None, second: Any = None) -> Source:
@@ -75,6 +84,11 @@ class Source:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    @property
+    def units(self) -> int:
+        """Rows of a sample: those of its window, and those behind it."""
+        return self.history + (0 if self.behind is None else self.behind.shape[1])
 
     def order(self, rng: np.random.Generator, batch: int) -> Array:
         """The samples of an epoch, shuffled: all, or runs of ``batch`` that begin elsewhere each time."""
@@ -95,6 +109,7 @@ class Source:
         for name, values, rows in (
             ("input", self.rows, np.flatnonzero(inside)),
             ("target", self.targets, last),
+            ("behind", self.behind, last),
             ("second input", self.second, np.flatnonzero(inside)),
         ):
             if values is None or values.dtype.kind != "f":
@@ -114,23 +129,20 @@ class Feed:
 
     def __init__(self, net: CNet, source: Source, where: str) -> None:
         self.net, self.source, self.history = net, source, source.history
-        features = source.rows.shape[1]
-        wanted = math.prod(net.input_shape)
-        if source.history * features != wanted or (
-            source.history > 1 and net.input_shape[0] != source.history
-        ):
+        features, units = source.rows.shape[1], source.units
+        if units * features != math.prod(net.input_shape) or (units > 1 and net.input_shape[0] != units):
             raise ShapeError(
-                f"samples are {source.history} x {features} values, the net takes {list(net.input_shape)}",
+                f"samples are {units} x {features} values, the net takes {list(net.input_shape)}",
                 where=where,
                 fix="make the net's input_shape (history, features)",
             )
         net.check_second(source.second is not None)
         if source.second is not None and net.second_shape is not None:
             row = source.second.shape[1:]
-            given = (source.history, *row)
-            if given != net.second_shape and not (source.history == 1 and row == net.second_shape):
+            given = (units, *row)
+            if given != net.second_shape and not (units == 1 and row == net.second_shape):
                 raise ShapeError(
-                    f"second inputs have shape {row if source.history == 1 else given} a sample, "
+                    f"second inputs have shape {row if units == 1 else given} a sample, "
                     f"the net takes {net.second_shape}",
                     where=where,
                 )
@@ -145,6 +157,12 @@ class Feed:
                 fix="let the net give back what it gets",
             )
         self.second = None if source.second is None else self._put(source.second, f"{where} second input")
+        self.behind = self.second_behind = None
+        if source.behind is not None:
+            self.behind = self._put(source.behind, f"{where} behind")
+            if source.second is not None:
+                repeated = np.repeat(source.second[:, None], source.behind.shape[1], axis=1)
+                self.second_behind = self._put(repeated, f"{where} second input behind")
         self.starts = net.device.array((max(1, len(source)),), np.int32, name=f"{where} starts")
         self.tapes: dict[TapeKey, Tape] = {}
 
@@ -161,12 +179,11 @@ class Feed:
     def gather(self) -> None:
         """Launches: batch number step[1] becomes the net's inputs and target."""
         net = self.net
-        self._cut(self.rows, net.input.output)
+        self._cut(self.rows, self.behind, net.input.output)
         if self.second is not None and net.second is not None:
-            self._cut(self.second, net.second.output)
+            self._cut(self.second, self.second_behind, net.second.output)
         if self.targets is not None:
-            target = net.target.rows(net.rows)
-            self._gather(self.targets, target.view(net.rows, 1, target.size // net.rows), self.history - 1)
+            self._gather(self.targets, net.target.rows(net.rows), units=1, offset=self.history - 1)
         elif self.source.itself:
             elementwise.copy(net.input.output, net.target.rows(net.rows))
 
@@ -175,11 +192,15 @@ class Feed:
         step_op.next_batch(self.net.step)
         self.gather()
 
-    def _cut(self, rows: DeviceArray, out: DeviceArray) -> None:
-        self._gather(rows, out.view(self.net.rows, self.history, rows.shape[1]), 0)
+    def _cut(self, rows: DeviceArray, behind: DeviceArray | None, out: DeviceArray) -> None:
+        self._gather(rows, out, units=self.history)
+        if behind is not None:
+            at = self.history * rows.shape[1]
+            self._gather(behind, out, units=1, offset=self.history - 1, at=at)
 
-    def _gather(self, rows: DeviceArray, out: DeviceArray, offset: int) -> None:
-        gather.windows(rows, self.starts, self.net.step, out, batch_size=self.net.batch, offset=offset)
+    def _gather(self, rows: DeviceArray, out: DeviceArray, **which: int) -> None:
+        samples = out.view(self.net.rows, out.size // self.net.rows)
+        gather.windows(rows, self.starts, self.net.step, samples, batch_size=self.net.batch, **which)
 
     def _checked_targets(self, targets: Array, where: str) -> Array:
         net = self.net

@@ -25,7 +25,9 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
     input   [batch, units, window], the history, oldest unit first; 2 or more numbers a unit
     output  [batch, scenarios, window]
 
-    Targets x are made from the last ``recent`` units by a dense layer, one for each scenario. Layer i of
+    Targets x are made from the last ``recent`` units by a dense layer, one for each scenario. Where they are
+    ``given`` they are the last ``scenarios`` units themselves, and the units before these the history, as the
+    candidate of the paper is an item like those of the history. Layer i of
     ``layers`` reads its own view of the raw history, norm(SwiGLU(history)), with the questions
     norm(SwiGLU([x]W)) of the first, norm(SwiGLU([o1 ... x]W)) of the others, where oj is what layer j found.
     The output is SwiGLU([o1 ... oM x]W), without a norm. The concatenations are the shortcuts.
@@ -35,6 +37,7 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
     recompute  keep one layer's SwiGLU of the history, and make it again for the gradients: less memory,
                for a third more work on the history
     memory     rows that ``stream`` keeps; 0: this one does not stream
+    given      the scenarios stand behind the history; ``recent`` is of no use then
     """
 
     scenarios: int
@@ -47,6 +50,17 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
     sharpen: float = 1.0
     recompute: bool = False
     memory: int = 0
+    given: bool = False
+
+    @property
+    def behind(self) -> int:
+        """Units of the input that are no history."""
+        return self.scenarios if self.given else 0
+
+    @property
+    def step_units(self) -> int:
+        """Units of the input of ``stream``."""
+        return 1 + self.scenarios if self.given else self.recent
 
     def output_shape(self, input_shape: Shape) -> Shape:
         where = "CNeuronSTCAEncoder"
@@ -55,7 +69,10 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
             name: getattr(self, name) for name in ("scenarios", "heads", "dimension", "hidden", "layers")
         }
         check_positive(where, **sizes, recent=self.recent)
-        if units < self.recent:
+        if self.given and units <= self.scenarios:
+            what = f"{units} units are no history and scenarios={self.scenarios}"
+            raise ShapeError(what, where=where, fix=f"give {self.scenarios + 1} units or more")
+        if not self.given and units < self.recent:
             what = f"recent={self.recent} is longer than the history, {units} units"
             raise ShapeError(what, where=where, fix=f"choose recent <= {units}")
         if self.memory < 0:
@@ -65,9 +82,12 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
     def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
         units, window = input_shape
         shape = (self.scenarios, window)
-        self.newest = self.inner("newest", CNeuronLastUnitsOCL(units_count=self.recent), input_shape)
-        made = CNeuronDenseOCL(neurons=self.scenarios * window)
-        self.targets = self.inner("targets", made, (self.recent, window))
+        newest = CNeuronLastUnitsOCL(units_count=self.behind or self.recent)
+        self.newest = self.inner("newest", newest, input_shape)
+        self.targets: CNeuronBaseOCL = self.newest
+        if not self.given:
+            made = CNeuronDenseOCL(neurons=self.scenarios * window)
+            self.targets = self.inner("targets", made, (self.recent, window))
         self.port = self.inner("port", CNeuronPort(), input_shape)
         to_read = (1, window) if self.memory else input_shape  # a stream reads the unit that comes
         self.read: list[CNeuronSwiGLUOCL] = []  # of the history, and its norms
@@ -104,6 +124,8 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
         self.end_with(self.last)
         if self.recompute:
             self._share()
+        if self.given and not self.memory:
+            self.see_newest(units - self.behind)
         if self.memory:
             self._allocate_memory(window)
 
@@ -118,7 +140,8 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
     def see_newest(self, units: int) -> None:
         """Let questions see the newest ``units`` of the history only, until said otherwise."""
         for attention in self.found:
-            limits = [attention.units - units, attention.units]
+            end = attention.units - self.behind
+            limits = [end - units, end]
             attention.see(np.broadcast_to(np.array(limits, np.int32), (1, self.scenarios, 2)))
 
     # --- a whole history ---------------------------------------------------------------
@@ -133,7 +156,8 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
 
     def _make_targets(self, prev: CNeuronBaseOCL) -> None:
         self.newest.feedForward(prev)
-        self.targets.feedForward(self.newest)
+        if not self.given:
+            self.targets.feedForward(self.newest)
 
     def _ask(self, i: int, history: CNeuronBaseOCL) -> None:
         self.mix[i].feedForward(self.joined[i])
@@ -163,7 +187,8 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
             self.mix[i].calcInputGradients(self.joined[i])
             before = self.joined[i].gradient
             elementwise.add(before, self.rest[i].gradient, before)
-        self.targets.calcInputGradients(self.newest)
+        if not self.given:
+            self.targets.calcInputGradients(self.newest)
         if prev.needs_gradient:
             self.newest.calcInputGradients(self.port)
             elementwise.add(prev.gradient, self.port.gradient, prev.gradient)
@@ -180,7 +205,8 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
             self.read[i].calcWeightGradients(prev)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        self.targets.calcWeightGradients(self.newest)
+        if not self.given:
+            self.targets.calcWeightGradients(self.newest)
         for i in range(self.layers):
             if not self.recompute:
                 self.read[i].calcWeightGradients(prev)
@@ -199,7 +225,7 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
             self.inner(f"memory{i}", CNeuronPort(output=True), (self.memory, window))
             for i in range(self.layers)
         ]
-        self.one = self.inner("one", CNeuronLastUnitsOCL(units_count=1), (self.recent, window))
+        self.one = self.inner("one", CNeuronPort(output=True), (1, window))
         self.no_ages = self.batch_array("no_ages", (self.memory,))
         self.count = self.device.array((1,), np.int32, name=f"{self.where}.count")
         self.Clear()
@@ -210,11 +236,16 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
             self.count.write([0])
 
     def stream(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        """The answer after one more unit, the last of the ``recent`` in prev; the oldest row goes."""
+        """The answer after one more unit, the last of the ``recent`` in prev; the oldest row goes.
+
+        With given scenarios prev is that unit, and the scenarios behind it.
+        """
         if not self.memory:
             raise SpecError("memory=0", where=self.where, fix="declare it with the rows to keep")
         self._make_targets(prev)
-        self.one.feedForward(prev)
+        batch, window = self.output.shape[0], self.output.shape[2]
+        samples, one = (rows(x, x.size // batch) for x in (prev.output, self.one.output))
+        concatenate.backward_one(samples, one, offset=(self.step_units - self.behind - 1) * window)
         for i in range(self.layers):
             self.read[i].feedForward(self.one)
             self.history[i].feedForward(self.read[i])
@@ -230,11 +261,12 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
     def remember(self, other: CNeuronSTCAEncoder) -> None:
         """Take over the rows that ``other``, with a whole history, has read in its last pass, batch 1."""
         for kept, read in zip(self.rows_kept, other.history, strict=True):
-            have = read.output.shape[1]
+            have, window = read.output.shape[1] - other.behind, read.output.shape[2]
             if have > self.memory:
                 what = f"{have} rows do not fit into memory={self.memory}"
                 raise ShapeError(what, where=self.where, fix="declare it with as many rows")
-            elementwise.copy(read.output, kept.output.part(0, read.output.shape))
+            shape = (1, have, window)
+            elementwise.copy(read.output.part(0, shape), kept.output.part(0, shape))
         ages = -AGE * np.arange(self.memory)
         for attention in self.found:
             if attention.recency:
@@ -245,4 +277,5 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
 
     def attention(self) -> NDArray[np.float64]:
         """Weights of the units in the last pass, [layers, batch, scenarios, heads, units]."""
-        return np.stack([a.attention(h) for a, h in zip(self.found, self.history, strict=True)])
+        found = np.stack([a.attention(h) for a, h in zip(self.found, self.history, strict=True)])
+        return found[..., : found.shape[-1] - self.behind]

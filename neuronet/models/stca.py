@@ -23,6 +23,7 @@ from neuronet.layers.stca_encoder import CNeuronSTCAEncoder
 from neuronet.layers.ts_position_encoder import CNeuronTSPositionEncoder, time_phases
 from neuronet.models.base import Model
 from neuronet.models.mamba4cast_layers import DAY, WEEK, YEAR
+from neuronet.models.stca_stream import STCAStream, encoder_of
 from neuronet.net import CNet
 from neuronet.optim.adam import Adam
 
@@ -45,10 +46,12 @@ def layers(
     scenarios: int = 3,
     recent: int = 16,
     periods: tuple[int, ...] = PERIODS,
-    memory: int = 0,
     sharpen: float = 1.0,
+    given: bool = False,
 ) -> list[CNeuronBaseOCL]:
     """From bars [history, n_features] and their phases [history, periods] to [outputs].
+
+    With ``given`` so many scenarios stand behind the bars, in the same columns.
 
     Nothing in them depends on the number of bars, so weights of a short history serve a long one.
     """
@@ -64,8 +67,8 @@ def layers(
             layers=depth,
             recent=min(recent, history),
             recompute=history > LONG,
-            memory=memory,
             sharpen=sharpen,
+            given=given,
         ),
         CNeuronDenseOCL(neurons=outputs),
     ]
@@ -92,7 +95,11 @@ class STCA(Model):
     context    bars of the histories that it is trained on; answers may use more
     width      numbers of a bar inside, a multiple of twice the number of ``periods``
     depth      attentions, each with its own view of the history
-    scenarios  learned questions, each made from the last ``recent`` bars
+    scenarios  questions to the history, each made from the last ``recent`` bars by a layer that learns how
+    given      the scenarios are not learned but given, each an imagined bar: ``features`` numbers in the
+               columns of the rows, which the net embeds as it does a bar at the time of the last one. fit
+               takes scenarios [bars, scenarios, features], those that are asked at each bar; all others
+               take scenarios [scenarios, features], those that are asked now
     loss       "mse", "huber", a loss
     """
 
@@ -106,6 +113,7 @@ class STCA(Model):
     recent: int = 16
     loss: str = "huber"
     periods: tuple[int, ...] = PERIODS
+    given: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -119,16 +127,19 @@ class STCA(Model):
             raise SpecError(
                 what, where="STCA", fix=f"try width={max(1, round(self.width / max(1, stem))) * stem}"
             )
-        if self.context < self.recent:
+        if self.context < self._least:
             what = f"context={self.context} is shorter than recent={self.recent}"
             raise SpecError(what, where="STCA", fix="give a longer context, or fewer recent bars")
         self._nets: dict[int, CNet] = {}
-        self._stream: CNet | None = None
+        self._stream: STCAStream | None = None
 
-    def declare(
-        self, history: int, *, batch: int = 1, memory: int = 0, optimizer: Adam | None = None
-    ) -> CNet:
-        """The net for so many bars, not built; with ``memory`` one that answers bar by bar.
+    @property
+    def _least(self) -> int:
+        """Bars of the shortest history: those that learned scenarios are made from."""
+        return 1 if self.given else self.recent
+
+    def declare(self, history: int, *, batch: int = 1, optimizer: Adam | None = None) -> CNet:
+        """The net for so many bars, not built.
 
         Scores grow with the logarithm of the bars beyond ``context``: an episode would else weigh less, the
         more others there are (Chiang and Cholak, arXiv:2202.12172).
@@ -143,12 +154,13 @@ class STCA(Model):
             scenarios=self.scenarios,
             recent=self.recent,
             periods=self.periods,
-            memory=memory,
-            sharpen=max(1.0, math.log(memory or history) / math.log(max(2, self.context))),
+            sharpen=max(1.0, math.log(history) / math.log(max(2, self.context))),
+            given=self.given,
         )
+        units = history + (self.scenarios if self.given else 0)
         return CNet(
-            input_shape=(history, self.features),
-            second_shape=(history, len(self.periods)),
+            input_shape=(units, self.features),
+            second_shape=(units, len(self.periods)),
             layers=stack,
             batch=batch,
             loss=self.loss,
@@ -163,6 +175,7 @@ class STCA(Model):
         targets: Any,
         times: Any,
         *,
+        scenarios: Any = None,
         ends: Sequence[int] | NDArray[Any] | None = None,
         validation: Sequence[int] | NDArray[Any] | None = None,
         lengths: tuple[int, int] | None = None,
@@ -179,37 +192,45 @@ class STCA(Model):
         """Train from new weights and keep the best epoch.
 
         rows, targets, times  [bars, features], [bars, outputs], [bars] datetime64 or int64 ns
+        scenarios   [bars, scenarios, features] if they are given: those of the sample that ends at each bar;
+                    where none ends they may be NaN
         ends        last bars of the samples, each with ``context`` bars; all that have so many, if None
         validation  last bars of samples that say which epoch is best
         lengths     each epoch sees the newest n bars of the context only, n between these two, drawn from a
                     U-shaped Beta distribution: train short, answer long. None: all of them, always
         """
         rows, phases = self._rows(rows, times, "STCA.fit")
+        behind = self._scenarios(scenarios, "STCA.fit", len(rows))
         targets = np.asarray(targets, np.float64).reshape(len(rows), -1)
         if targets.shape[1] != self.outputs:
             what = f"targets have {targets.shape[1]} numbers a bar, expected {self.outputs}"
             raise ShapeError(what, where="STCA.fit", fix="set outputs to as many")
         low, high = lengths or (self.context, self.context)
-        if not self.recent <= low <= high <= self.context:
-            what = f"lengths={lengths} are not between recent={self.recent} and context={self.context}"
+        if not self._least <= low <= high <= self.context:
+            least = 1 if self.given else f"recent={self.recent}"
+            what = f"lengths={lengths} are not between {least} and context={self.context}"
             raise SpecError(what, where="STCA.fit", fix="choose two numbers between them, in order")
         if ends is None:
             ends = np.arange(self.context - 1, len(rows))
 
-        def source(given: Any, name: str) -> Source:
-            starts = np.asarray(given, np.int64) - self.context + 1
+        def source(last: Any, name: str) -> Source:
+            starts = np.asarray(last, np.int64) - self.context + 1
             if not len(starts) or starts.min() < 0 or starts.max() + self.context > len(rows):
                 what = f"{len(starts)} {name} samples, whose ends are not all in the bars"
                 fix = f"give ends from {self.context - 1} to {len(rows) - 1}"
                 raise DataError(what, where="STCA.fit", fix=fix)
-            return Source.windows(rows, targets, starts, self.context, phases)
+            if behind is not None and not np.isfinite(asked := behind[starts + self.context - 1]).all():
+                sample, scenario = np.argwhere(~np.isfinite(asked))[0, :2]
+                what = f"scenario {scenario} of bar {starts[sample] + self.context - 1} is not finite"
+                raise DataError(what, where="STCA.fit", fix="correct it, or choose other ends")
+            return Source.windows(rows, targets, starts, self.context, phases, behind)
 
         training = source(ends, "training")
         checked = None if validation is None else source(validation, "validation")
         net = self.declare(self.context, batch=batch, optimizer=Adam(lr=lr, clip_norm=1.0))
         self.net = net.build(device, seed=seed)
         self.net.builder = self.spec()
-        encoder = _encoder(net)
+        encoder = encoder_of(net)
 
         def next_length(state: TrainingState | None) -> None:
             epoch = 0 if state is None else state.epoch
@@ -243,64 +264,63 @@ class STCA(Model):
 
     # --- answers ---------------------------------------------------------------------
 
-    def answer(self, rows: Any, times: Any) -> Floats:
-        """[outputs] after the last of ``rows`` [bars, features], ``recent`` bars or more."""
-        return np.asarray(self._run(rows, times, "STCA.answer").getResults()[0], np.float64)
+    def answer(self, rows: Any, times: Any, scenarios: Any = None) -> Floats:
+        """[outputs] after the last of ``rows`` [bars, features], ``recent`` or more (1 if ``given``)."""
+        return np.asarray(self._run(rows, times, scenarios, "STCA.answer").getResults()[0], np.float64)
 
-    def attention(self, rows: Any, times: Any) -> Floats:
+    def attention(self, rows: Any, times: Any, scenarios: Any = None) -> Floats:
         """The weight of each bar in that answer, [depth, scenarios, heads, bars]; 1 in sum over bars."""
-        return _encoder(self._run(rows, times, "STCA.attention")).attention()[:, 0]
+        return encoder_of(self._run(rows, times, scenarios, "STCA.attention")).attention()[:, 0]
 
-    def start(self, rows: Any, times: Any) -> Floats:
+    def start(self, rows: Any, times: Any, scenarios: Any = None) -> Floats:
         """As ``answer``, and keep what was read: ``append`` goes on with as many bars in sight."""
-        full = self._run(rows, times, "STCA.start")
-        memory = full.input_shape[0]
-        if self._stream is None or _encoder(self._stream).memory != memory:
-            self._stream = self._like(self.net, self.declare(self.recent, memory=memory))
-        _encoder(self._stream).remember(_encoder(full))
-        rows, phases = self._rows(rows, times, "STCA.start")
-        self._newest = rows[-self.recent :].copy(), phases[-self.recent :].copy()
-        return np.asarray(full.getResults()[0], np.float64)
+        sample = self._sample(rows, times, scenarios, "STCA.start")
+        if self._stream is None or self._stream.history != len(rows):
+            self._stream = STCAStream(self._net_for(len(rows)))
+        return np.asarray(self._stream.start(*sample), np.float64)
 
-    def append(self, row: Any, time: Any) -> Floats:
+    def append(self, row: Any, time: Any, scenarios: Any = None) -> Floats:
         """[outputs] after one more bar, [features] at ``time``; the oldest bar goes out of sight."""
+        where = "STCA.append"
         if self._stream is None:
-            raise SpecError(
-                "there is no history yet", where="STCA.append", fix="call start(rows, times) first"
-            )
-        given, phase = self._rows(np.asarray(row)[None], np.asarray(time)[None], "STCA.append", least=1)
-        for kept, new in zip(self._newest, (given, phase), strict=True):
-            kept[:-1] = kept[1:]
-            kept[-1] = new[0]
-        net = self._stream
-        assert net.second is not None
-        net.input.output.write(self._newest[0][None])
-        net.second.output.write(self._newest[1][None])
-        net.run("stream", lambda: _stream(net))
-        return np.asarray(net.getResults()[0], np.float64)
+            raise SpecError("there is no history yet", where=where, fix="call start(rows, times) first")
+        one = self._sample(np.asarray(row)[None], np.asarray(time)[None], scenarios, where, least=1)
+        return np.asarray(self._stream.append(*one), np.float64)
 
-    def _run(self, rows: Any, times: Any, where: str) -> CNet:
+    def _run(self, rows: Any, times: Any, scenarios: Any, where: str) -> CNet:
         """The net for this many bars, after it has seen them."""
-        trained = self.net
-        rows, phases = self._rows(rows, times, where)
-        net = self._nets.get(len(rows))
-        if net is None:
-            net = self._like(trained, self.declare(len(rows)))
-            self._nets = {len(rows): net}
-        net.feedForward(rows[None], phases[None])
+        sample = self._sample(rows, times, scenarios, where)
+        net = self._net_for(len(rows))
+        net.feedForward(*(part[None] for part in sample))
         return net
 
-    def _like(self, trained: CNet, declared: CNet) -> CNet:
-        """A net for answers with the weights of the trained one."""
-        net = declared.build(trained.device)
-        net.set_arrays(self.weights())
-        net.TrainMode(False)
+    def _net_for(self, bars: int) -> CNet:
+        """A net for answers from so many bars, with the weights of the trained one."""
+        net = self._nets.get(bars)
+        if net is None:
+            net = self.declare(bars).build(self.net.device)
+            net.set_arrays(self.weights())
+            net.TrainMode(False)
+            self._nets = {bars: net}
         return net
+
+    # --- checks ----------------------------------------------------------------------
+
+    def _sample(
+        self, rows: Any, times: Any, scenarios: Any, where: str, least: int | None = None
+    ) -> tuple[Floats, Floats]:
+        """What the net takes of these bars: their numbers and phases, given scenarios behind them."""
+        rows, phases = self._rows(rows, times, where, least)
+        asked = self._scenarios(scenarios, where)
+        if asked is None:
+            return rows, phases
+        last = np.broadcast_to(phases[-1], (self.scenarios, phases.shape[1]))
+        return np.concatenate([rows, asked]), np.concatenate([phases, last])
 
     def _rows(self, rows: Any, times: Any, where: str, least: int | None = None) -> tuple[Floats, Floats]:
         """Bars as numbers, and the phases of their times."""
         rows, times = np.asarray(rows, np.float64), np.asarray(times)
-        least = self.recent if least is None else least
+        least = self._least if least is None else least
         fits = rows.ndim == 2 and rows.shape[1] == self.features and times.shape == rows.shape[:1]
         if not fits or len(rows) < least:
             what = f"rows {rows.shape} and times {times.shape}, expected [bars, {self.features}] and [bars]"
@@ -310,16 +330,21 @@ class STCA(Model):
             raise DataError(f"bar {bad} is not finite", where=where, fix="correct it, or leave it out")
         return rows, time_phases(times, self.periods)
 
-
-def _encoder(net: CNet) -> CNeuronSTCAEncoder:
-    return next(layer for layer in net.layers if isinstance(layer, CNeuronSTCAEncoder))
-
-
-def _stream(net: CNet) -> None:
-    """One pass of a net that answers bar by bar."""
-    for prev, layer in net.pairs:
-        second = net.second if layer.takes_second else None
-        if isinstance(layer, CNeuronSTCAEncoder):
-            layer.stream(prev)
-        else:
-            layer.feedForward(prev, second)
+    def _scenarios(self, scenarios: Any, where: str, bars: int | None = None) -> Floats | None:
+        """Given scenarios as numbers, those of so many bars or of one; None where they are learned."""
+        shape = (*(() if bars is None else (bars,)), self.scenarios, self.features)
+        if not self.given:
+            if scenarios is not None:
+                fix = "leave them out, or declare STCA(..., given=True)"
+                raise SpecError("the scenarios are learned, and some are given", where=where, fix=fix)
+            return None
+        if scenarios is None:
+            raise SpecError("there are no scenarios", where=where, fix=f"give scenarios={list(shape)}")
+        asked = np.asarray(scenarios, np.float64)
+        if asked.shape != shape:
+            what = f"scenarios have shape {list(asked.shape)}, expected {list(shape)}"
+            raise ShapeError(what, where=where, fix="give each the numbers of a bar")
+        if bars is None and not np.isfinite(asked).all():  # fit looks only at those of its samples
+            bad = int(np.argwhere(~np.isfinite(asked))[0, 0])
+            raise DataError(f"scenario {bad} is not finite", where=where, fix="correct it")
+        return asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
+from neuronet.errors import ShapeError
 
 
 def windows(
@@ -11,15 +12,20 @@ def windows(
     step: DeviceArray,
     out: DeviceArray,
     *,
+    units: int,
     batch_size: int,
     offset: int = 0,
+    at: int = 0,
 ) -> None:
-    """out [batch, units, features] = ``units`` rows from each start of batch number step[1] on.
+    """out [batch, values], from value ``at`` on = ``units`` rows from each start of batch number step[1] on.
 
     ``rows`` [bars, features] is float or, for class targets, int32. ``starts`` holds the order of an
-    epoch; batch i begins at starts[i * batch_size]. ``offset`` shifts every start.
+    epoch; batch i begins at starts[i * batch_size]. ``offset`` shifts every start. Values of ``out`` before
+    and behind those rows stay.
     """
+    values = units * rows.shape[1]
+    if not 0 <= at <= out.shape[1] - values:
+        raise ShapeError(f"{values} values from {at} on do not fit into {out!r}", where="gather.windows")
     name = "GatherClasses" if rows.dtype.kind == "i" else "GatherWindows"
-    rows.device.kernel(name)(
-        rows=rows, starts=starts, step=step, out=out, batch_size=batch_size, offset=offset
-    )
+    cut = {"units": units, "batch_size": batch_size, "offset": offset, "at": at}
+    rows.device.kernel(name)(rows=rows, starts=starts, step=step, out=out, **cut)

@@ -16,13 +16,13 @@ from neuronet.bars.split import Starts
 from neuronet.bars.windows import window_starts
 from neuronet.device.base import Device
 from neuronet.errors import DataError
-from neuronet.fitting.fit import predict_source
 from neuronet.net import CNet
 from neuronet.storage.hdf5 import read_model
 from neuronet.train.action import action_scores
 from neuronet.train.baselines import forecasts
 from neuronet.train.contract import Contract, part_span
 from neuronet.train.metrics import class_scores, forecast_scores
+from neuronet.train.outputs import outputs_of
 from neuronet.train.policy import follows, policy_scores
 from neuronet.train.positions import date_ns
 from neuronet.train.prepare import cut, known_rows, make_targets
@@ -91,7 +91,7 @@ def evaluate(
             fix="give newer bars, or --test-from DATE (the model has seen bars before "
             f"{stamp(contract.test_begins)})",
         )
-    outputs = predict_source(net, cut(values, starts, settings.history, second=second_input(net, bars)))
+    outputs = outputs_of(net, cut(values, starts, settings.history, second=second_input(net, bars)))
     return score(contract, bars, make_targets(bars, settings), starts, outputs, part="test")
 
 

@@ -15,7 +15,7 @@ from neuronet.device.base import Device
 from neuronet.device.find import find_device
 from neuronet.errors import SpecError
 from neuronet.fitting.checkpoint import from_file, to_file
-from neuronet.fitting.fit import fit, predict_source
+from neuronet.fitting.fit import fit
 from neuronet.fitting.state import TrainingState
 from neuronet.net import CNet
 from neuronet.storage.hdf5 import read_model, write_model, write_test
@@ -23,6 +23,7 @@ from neuronet.train import blend
 from neuronet.train.contract import Contract, fingerprint, softmax
 from neuronet.train.default_net import default_net
 from neuronet.train.evaluate import Evaluation, score
+from neuronet.train.outputs import outputs_of, reads_bars_once
 from neuronet.train.policy import follows, positions
 from neuronet.train.prepare import Prepared, prepare
 from neuronet.train.second_input import second_input, second_shape
@@ -85,11 +86,13 @@ def train(
         on_start(prepared, model)
     keeper = _Keeper(model, prepared, contract, Path(output), on_epoch)
     split = prepared.split
+    judge = prepared.source(split.validation) if len(split.validation) else None
     state = fit(
         model,
         prepared.source(split.train),
         epochs=settings.epochs,
-        validation=prepared.source(split.validation) if len(split.validation) else None,
+        validation=judge,
+        answers=outputs_of if judge is not None and reads_bars_once(model, judge) else None,
         patience=settings.patience,
         seed=settings.seed,
         state=state,
@@ -101,7 +104,7 @@ def train(
     if state.stopped != "interrupted":
         for part, starts in (("validation", split.validation), ("test", split.test)):
             if len(starts):
-                outputs = predict_source(model, prepared.source(starts))
+                outputs = outputs_of(model, prepared.source(starts))
                 evaluations.append(
                     score(keeper.contract, prepared.bars, prepared.targets, starts, outputs, part=part)
                 )
@@ -158,7 +161,7 @@ class _Keeper:
         if not len(starts):
             return contract
         settings, target = prepared.settings, prepared.target
-        outputs = predict_source(self.net, prepared.source(starts))
+        outputs = outputs_of(self.net, prepared.source(starts))
         truth = prepared.targets[prepared.last_bars(starts)]
         classes = prepared.classes(starts)
         if classes is not None:

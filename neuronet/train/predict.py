@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from neuronet.bars.bars import Bars, stamp
 from neuronet.bars.windows import window_starts
 from neuronet.device.base import Device
-from neuronet.fitting.fit import predict_source
 from neuronet.net import CNet
 from neuronet.storage.atomic import replace_file
 from neuronet.storage.hdf5 import read_model
 from neuronet.train.action import action_columns
 from neuronet.train.contract import Contract
 from neuronet.train.metrics import prices
+from neuronet.train.outputs import outputs_of
 from neuronet.train.prepare import cut, known_rows
 from neuronet.train.second_input import second_input
 from neuronet.train.settings import CLASSES
@@ -83,7 +83,7 @@ def predict(
     starts = window_starts(bars, history=settings.history, horizon=0, max_gap=settings.max_gap_ns)
     rows = starts.astype(np.int64) + settings.history - 1
     source = cut(values, starts, settings.history, second=second_input(net, bars))
-    outputs = predict_source(net, source)
+    outputs = outputs_of(net, source)
     close = bars.close[rows]
     columns: dict[str, NDArray[np.float64] | NDArray[np.str_]]
     if settings.task == "forecast":

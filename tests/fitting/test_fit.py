@@ -265,3 +265,25 @@ def test_a_net_that_reconstructs_needs_no_targets(device: Device) -> None:
     assert [s.best_score for s in states[:1]] == [states[1].best_score]
     with pytest.raises(nn.ShapeError, match="let the net give back what it gets"):
         fit(make_net(device), Source(ROWS, starts, 4, itself=True), epochs=1)
+
+
+def test_answers_of_the_validation_data_give_the_same_epochs(device: Device) -> None:
+    """Another way to the outputs; with a penalty, which outputs do not hold, it is not taken."""
+    asked: list[int] = []
+
+    def answers(net: nn.CNet, source: Source) -> np.ndarray:
+        asked.append(len(source))
+        return net.predict(np.stack([ROWS[s : s + 4] for s in source.starts]))
+
+    histories = []
+    for given in (None, answers):
+        state = fit(make_net(device), TRAIN, validation=VALID, answers=given, epochs=3, patience=None)
+        histories.append([(h["loss"], h["validation"]) for h in state.history])
+    np.testing.assert_allclose(*histories, rtol=1e-6)
+    assert asked == [30, 30, 30]
+    net = make_net(device)
+    net.layers[0].set_penalty()
+    net.layers[0].penalty.fill(2.0)
+    state = fit(net, TRAIN, validation=VALID, answers=answers, epochs=1)
+    assert state.history[0]["validation"] == pytest.approx(histories[0][0][1] + 2.0, rel=1e-5)
+    assert len(asked) == 3

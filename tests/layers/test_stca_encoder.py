@@ -43,6 +43,62 @@ def test_gradients_of_the_history_itself() -> None:
     gradcheck([encoder(recompute=True, layers=2, hidden=3)], (5, 4), batch=2)
 
 
+@pytest.mark.parametrize(
+    ("how", "rows"),
+    [({}, 2), ({"recency": False, "scenarios": 4, "layers": 1}, 3), ({"recompute": True}, 3)],
+    ids=str,
+)
+def test_gradients_with_given_scenarios(how: dict[str, object], rows: int) -> None:
+    """The layer below makes the history and the scenarios: it gets the gradient of both."""
+    below = CNeuronConvOCL(window=2, step=2, window_out=4, activation="TANH")
+    gradcheck(
+        [below, encoder(**{"scenarios": 2, "hidden": 3, "given": True, "layers": 2, **how})],
+        (7, 2),
+        rows=rows,
+    )
+
+
+@pytest.mark.parametrize("recency", [True, False])
+def test_a_given_scenario_asks_and_is_no_history(device: Device, recency: bool) -> None:
+    """Moving one changes the answer to it, and no bit of the answers to the others."""
+    net = build(device, 43, given=True, recency=recency)
+    x = np.random.default_rng(0).standard_normal((2, 43, 4))
+    before = net.predict(x)
+    moved = x.copy()
+    moved[:, 41] += 1.0
+    after = net.predict(moved)
+    np.testing.assert_array_equal(after[:, [0, 2]], before[:, [0, 2]])
+    assert np.abs(after[:, 1] - before[:, 1]).min() > 1e-4
+    found = layer_of(net).attention()
+    assert found.shape == (3, 2, 3, 2, 40)
+    np.testing.assert_allclose(found.sum(axis=4), 1.0, atol=1e-5)
+
+
+def test_given_scenarios_and_the_newest_units_of_a_history(device: Device) -> None:
+    short, long = build(device, 23, given=True), build(device, 93, given=True)
+    long.set_arrays(short.arrays())
+    x = np.random.default_rng(0).standard_normal((2, 93, 4))
+    layer_of(long).see_newest(20)
+    np.testing.assert_allclose(long.predict(x), short.predict(x[:, 70:]), atol=1e-5)
+
+
+def test_a_stream_with_given_scenarios_is_the_whole_history_again(device: Device) -> None:
+    memory = 20
+    whole = build(device, memory + 3, batch=1, given=True)
+    one = build(device, 4, batch=1, given=True, memory=memory)
+    one.set_arrays(whole.arrays())
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((67, 4))
+    whole.feedForward(np.concatenate([x[:memory], rng.standard_normal((3, 4))])[None])
+    layer_of(one).remember(layer_of(whole))
+    for t in range(memory, len(x)):
+        asked = rng.standard_normal((3, 4))
+        one.input.output.write(np.concatenate([x[t : t + 1], asked])[None])
+        layer_of(one).stream(one.input)
+        expected = whole.predict(np.concatenate([x[t - memory + 1 : t + 1], asked])[None])
+        np.testing.assert_allclose(one.getResults(), expected, atol=1e-5, err_msg=str(t))
+
+
 def trained(device: Device, *, recompute: bool) -> tuple[CNet, np.ndarray]:
     net = build(device, 70, recompute=recompute)
     rng = np.random.default_rng(0)
@@ -136,6 +192,8 @@ def test_impossible_declarations_are_refused(exact: NumpyDevice) -> None:
         ShapeError, match="recent=3 is longer than the history, 2 units\nFix: choose recent <= 2"
     ):
         build(exact, 2)
+    with pytest.raises(ShapeError, match="3 units are no history and scenarios=3\nFix: give 4 units or more"):
+        build(exact, 3, given=True)
     with pytest.raises(SpecError, match="scenarios=0 is not positive"):
         build(exact, 9, scenarios=0)
     with pytest.raises(SpecError, match="memory=-1 is negative"):

@@ -15,6 +15,7 @@ from neuronet.device.base import Device
 from neuronet.device.numpy import NumpyDevice
 from neuronet.errors import DataError, FileFormatError, ShapeError, SpecError
 from neuronet.models.stca import STCA
+from neuronet.models.stca_stream import STCAStream, encoder_of
 
 HOUR = 3_600_000_000_000
 START = 1_700_000_000_000_000_000
@@ -90,11 +91,12 @@ def test_bar_by_bar_is_the_answer_of_the_shifted_history(device: Device) -> None
 
 def test_scores_grow_with_the_logarithm_of_the_bars_beyond_the_context(exact: NumpyDevice) -> None:
     model = fitted(exact)
-    for history, memory, wanted in ((20, 0, 1.0), (40, 0, 1.0), (1_600, 0, 2.0), (4, 1_600, 2.0)):
-        net = model.declare(history, memory=memory).build(exact)
-        found = next(one for one in net.layers if isinstance(one, nn.CNeuronSTCAEncoder)).found[0]
-        assert found.sharpen == pytest.approx(wanted)
-        assert found._scale == pytest.approx(wanted / np.sqrt(6))
+    for history, wanted in ((20, 1.0), (40, 1.0), (1_600, 2.0)):
+        net = model.declare(history).build(exact)
+        for one in (net, STCAStream(net).net):
+            found = encoder_of(one).found[0]
+            assert found.sharpen == pytest.approx(wanted)
+            assert found._scale == pytest.approx(wanted / np.sqrt(6))
 
 
 def test_saved_and_on_numpy_it_says_the_same(device: Device, tmp_path: Path) -> None:
