@@ -238,8 +238,9 @@ __kernel void MHFlashAttentionGradientKVGPU(
             }
         for (int which = 0; which < 2; ++which) {
             if (slice < slices)
-                for (int r = 0; r < count; ++r)
-                    tile[(slice * chunk + r) * lanes + lane] = which ? back[r] : sum[r];
+                #pragma unroll
+                for (int r = 0; r < ROWS; ++r)  // unrolled, so that the sums stay in registers
+                    if (r < count) tile[(slice * chunk + r) * lanes + lane] = which ? back[r] : sum[r];
             barrier(CLK_LOCAL_MEM_FENCE);
             for (int i = id; i < count * lanes; i += GROUP) {
                 float4 all = tile[i];

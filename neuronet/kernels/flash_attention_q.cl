@@ -231,7 +231,9 @@ __kernel void MHFlashAttentionGradientQGPU(
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (slice < slices)
-            for (int r = 0; r < count; ++r) tile[(slice * chunk + r) * lanes + lane] = sum[r];
+            #pragma unroll
+            for (int r = 0; r < ROWS; ++r)      // unrolled, so that sum stays in registers
+                if (r < count) tile[(slice * chunk + r) * lanes + lane] = sum[r];
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int i = id; i < count * lanes; i += GROUP) {
             float4 all = tile[i];

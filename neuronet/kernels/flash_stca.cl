@@ -273,7 +273,9 @@ __kernel void MHFlashSTCAGPU(
         }
         part[id] = whole;
         if (slice < slices)
-            for (int r = 0; r < count; ++r) tile[(slice * chunk + r) * lanes + lane] = sum[r];
+            #pragma unroll
+            for (int r = 0; r < ROWS; ++r)      // unrolled, so that sum stays in registers
+                if (r < count) tile[(slice * chunk + r) * lanes + lane] = sum[r];
         barrier(CLK_LOCAL_MEM_FENCE);
         if (id % 16 == 0 && row < count) {
             for (int i = 1; i < 16; ++i) whole += part[id + i];

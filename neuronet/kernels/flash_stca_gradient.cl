@@ -320,7 +320,9 @@ __kernel void MHFlashSTCAGradientGPU(
                             dp[1][r] += dot4(w, c);
                         }
                 }
+                #pragma unroll
                 for (int k = 0; k < 2; ++k)
+                    #pragma unroll
                     for (int r = 0; r < 4; ++r) {
                         const int t = t0 + k * pairs, i = r1 + r;
                         const bool sees = t < stop && b + t >= first[i] && b + t < last[i];
@@ -360,8 +362,11 @@ __kernel void MHFlashSTCAGradientGPU(
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (slice < slices)
-            for (int r = 0; r < count; ++r) tile[(slice * chunk + r) * lanes + lane] = sum[r];
+            #pragma unroll
+            for (int r = 0; r < ROWS; ++r)      // unrolled, so that sum stays in registers
+                if (r < count) tile[(slice * chunk + r) * lanes + lane] = sum[r];
         if (id < keys)
+            #pragma unroll
             for (int r = 0; r < 4; ++r) p[(r1 + r) * KEYS + t0] = dslope[r];
         barrier(CLK_LOCAL_MEM_FENCE);
         if (id < count) {

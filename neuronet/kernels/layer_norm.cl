@@ -128,3 +128,84 @@ __kernel void NormalizeWeightGradient(
     dbeta[k] += s0;
     dgamma[k] += s1;
 }
+
+// --- GPU: 32 work-items have a row, and do all of it in one launch ------------------------------------------
+
+#define LANES 32
+#define TOGETHER 8  // rows of a work-group
+
+// The sum over the work-items of a row, in their order
+static float sum_of_row(const float mine, __local float *all)
+{
+    all += get_local_id(1) * LANES;
+    all[get_local_id(0)] = mine;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float sum = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < LANES; ++i)
+        sum += all[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum;
+}
+
+// group: 32, 8
+// grid: 32, rows/8*8
+__kernel void NormalizeGPU(
+    __global const float *x,        // [rows, window]
+    __global const float *gamma,    // [window]
+    __global const float *beta,     // [window]
+    __global float *mean,           // [rows]
+    __global float *scale,          // [rows]
+    __global float *y,              // [rows, window]
+    const int rows, const int window, const float eps)
+{
+    __local float all[TOGETHER * LANES];
+    const int lane = get_local_id(0), r = get_global_id(1), last = r < rows ? window : 0;
+    x += r * window;
+    float sum = 0.0f, squares = 0.0f;
+    for (int k = lane; k < last; k += LANES)
+        sum += x[k];
+    const float m = sum_of_row(sum, all) / window;
+    for (int k = lane; k < last; k += LANES)
+        squares += (x[k] - m) * (x[k] - m);
+    const float s = 1.0f / sqrt(sum_of_row(squares, all) / window + eps);
+    for (int k = lane; k < last; k += LANES)
+        y[r * window + k] = gamma[k] * ((x[k] - m) * s) + beta[k];
+    if (lane == 0 && r < rows) {
+        mean[r] = m;
+        scale[r] = s;
+    }
+}
+
+// group: 32, 8
+// grid: 32, rows/8*8
+__kernel void NormalizeGradientGPU(
+    __global const float *x,        // [rows, window]
+    __global const float *dy,       // [rows, window]
+    __global const float *mean,     // [rows]
+    __global const float *scale,    // [rows]
+    __global const float *gamma,    // [window]
+    __global float *sums,           // [2, rows]
+    __global float *dx,             // [rows, window]
+    const int rows, const int window)
+{
+    __local float all[TOGETHER * LANES];
+    const int lane = get_local_id(0), r = get_global_id(1), last = r < rows ? window : 0, at = min(r, rows - 1);
+    const float m = mean[at], s = scale[at];
+    x += r * window;
+    dy += r * window;
+    float s0 = 0.0f, s1 = 0.0f;
+    for (int k = lane; k < last; k += LANES) {
+        const float d = gamma[k] * dy[k];
+        s0 += d;
+        s1 += d * (x[k] - m);
+    }
+    s0 = sum_of_row(s0, all) / window;
+    s1 = sum_of_row(s1, all) * s / window;
+    for (int k = lane; k < last; k += LANES)
+        dx[r * window + k] = s * (gamma[k] * dy[k] - s0 - (x[k] - m) * s * s1);
+    if (lane == 0 && r < rows) {
+        sums[r] = s0;
+        sums[rows + r] = s1;
+    }
+}

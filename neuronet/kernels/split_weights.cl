@@ -12,14 +12,24 @@
 #define DEPTH 32            // rows per pass over a tile
 #define PITCH (SIDE + 4)
 
-// Rows first ... first + 31 of m's columns from `from` on, 0 from `last` or behind the last column on
+// Of rows first ... first + 31 of m, columns from ``from`` on: every second row of one column; 0 outside
 static void fetch(__global const float *m, const int columns, const int from, const int first, const int last,
-                  __local float *tile)
+                  float *some)
 {
-    const int id = get_local_id(1) * 8 + get_local_id(0), c = id % SIDE;
+    const int id = get_local_id(1) * 8 + get_local_id(0), c = from + id % SIDE;
     #pragma unroll
-    for (int r = id / SIDE; r < DEPTH; r += 64 / SIDE)
-        tile[r * PITCH + c] = first + r < last && from + c < columns ? m[(first + r) * columns + from + c] : 0.0f;
+    for (int n = 0; n < 16; ++n) {
+        const int r = first + id / SIDE + 2 * n;
+        some[n] = r < last && c < columns ? m[r * columns + c] : 0.0f;
+    }
+}
+
+static void put(__local float *tile, const float *some)
+{
+    const int id = get_local_id(1) * 8 + get_local_id(0);
+    #pragma unroll
+    for (int n = 0; n < 16; ++n)
+        tile[(id / SIDE + 2 * n) * PITCH + id % SIDE] = some[n];
 }
 
 // group: 8, 8, 1
@@ -34,10 +44,15 @@ __kernel void SplitWeightsGradient(
     const int lx = get_local_id(0), ly = get_local_id(1), part = get_group_id(2);
     const int k0 = SIDE * get_group_id(0), f0 = SIDE * get_group_id(1), last = min(rows, (part + 1) * some);
     float4 sum[4] = {0.0f, 0.0f, 0.0f, 0.0f}, bias = 0.0f;
+    float next_x[16], next_dz[16];                  // on their way while the rows before are summed
+    fetch(x, window, k0, part * some, last, next_x);
+    fetch(dz, window_out, f0, part * some, last, next_dz);
     for (int first = part * some; first < last; first += DEPTH) {
-        fetch(x, window, k0, first, last, x_tile);
-        fetch(dz, window_out, f0, first, last, dz_tile);
+        put(x_tile, next_x);
+        put(dz_tile, next_dz);
         barrier(CLK_LOCAL_MEM_FENCE);
+        fetch(x, window, k0, first + DEPTH, last, next_x);
+        fetch(dz, window_out, f0, first + DEPTH, last, next_dz);
         #pragma unroll
         for (int r = 0; r < DEPTH; ++r) {
             const float4 d = vload4(ly, dz_tile + r * PITCH), q = vload4(lx, x_tile + r * PITCH);

@@ -7,6 +7,7 @@ x, y, dy, dx are [..., window], read as [rows, window]; mean and scale = 1 / sqr
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
+from neuronet.ops.forms import form_for
 
 
 def forward(
@@ -21,8 +22,12 @@ def forward(
 ) -> None:
     """y = gamma * (x - mean) * scale + beta; mean and scale are written for the gradients below."""
     x, y, mean, scale = _rows(x), _rows(y), _flat(mean), _flat(scale)
-    y.device.kernel("NormalizeStatistics")(x=x, mean=mean, scale=scale, eps=eps)
-    y.device.kernel("Normalize")(x=x, mean=mean, scale=scale, gamma=gamma, beta=beta, y=y)
+    kernel, rows = y.device.kernel, {"x": x, "mean": mean, "scale": scale}
+    if form_for(y.device) == "GPU":
+        kernel("NormalizeGPU")(**rows, gamma=gamma, beta=beta, y=y, eps=eps)
+    else:
+        kernel("NormalizeStatistics")(**rows, eps=eps)
+        kernel("Normalize")(**rows, gamma=gamma, beta=beta, y=y)
 
 
 def backward_input(
@@ -36,9 +41,12 @@ def backward_input(
 ) -> None:
     """dx = dL/dx from dy = dL/dy. ``sums`` is scratch."""
     x, dy, dx, mean, scale = _rows(x), _rows(dy), _rows(dx), _flat(mean), _flat(scale)
-    sums = sums.view(2, x.shape[0])
-    dx.device.kernel("NormalizeGradientSums")(x=x, dy=dy, mean=mean, scale=scale, gamma=gamma, sums=sums)
-    dx.device.kernel("NormalizeGradient")(x=x, dy=dy, mean=mean, scale=scale, gamma=gamma, sums=sums, dx=dx)
+    given = {"x": x, "dy": dy, "mean": mean, "scale": scale, "gamma": gamma, "sums": sums.view(2, x.shape[0])}
+    if form_for(dx.device) == "GPU":
+        dx.device.kernel("NormalizeGradientGPU")(**given, dx=dx)
+    else:
+        dx.device.kernel("NormalizeGradientSums")(**given)
+        dx.device.kernel("NormalizeGradient")(**given, dx=dx)
 
 
 def backward_weights(

@@ -6,8 +6,8 @@ from neuronet.activations import Activation
 from neuronet.device.array import DeviceArray
 from neuronet.errors import ShapeError
 
-WIDE, NARROW = 128, 64  # results of a large work-group, each way; up to NARROW most of it would be empty
-BUSY = 192  # of those work-groups, from which on a large GPU has enough to do; measured: 144 are too few
+ROWS, COLS = 128, 64  # results of a wide work-group; up to half of COLS most of it would be empty
+BUSY = 100  # of those work-groups, from which on a large GPU has enough to do
 
 
 def matmul(a: DeviceArray, b: DeviceArray, c: DeviceArray) -> None:
@@ -33,8 +33,8 @@ def dense(x: DeviceArray, w: DeviceArray, b: DeviceArray, y: DeviceArray, *, act
 
 def kernel_for(variables: int, rows: int, cols: int) -> str:
     """The kernel with the largest tiles that keep the card busy and are not mostly empty."""
-    tiles = variables * -(-rows // WIDE) * -(-cols // WIDE)
-    return "MatMultWide" if tiles >= BUSY and min(rows, cols) > NARROW else "MatMultNarrow"
+    tiles = variables * -(-rows // ROWS) * -(-cols // COLS)
+    return "MatMultWide" if tiles >= BUSY and 2 * cols > COLS else "MatMultNarrow"
 
 
 def _product(
