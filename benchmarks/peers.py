@@ -5,10 +5,10 @@
 W1  dense 1080-128-128-2, a whole training step (forward, loss, backward, Adam), batch 1 and 64
 MM  matrix product n x n x n in float32
 
-Peers: NumPy (matrix product), PyTorch (eager; on CUDA also a captured graph) and JAX (jit), where installed;
-a missing one is noted. Each contender lives in a process of its own, because thread pools of several
-frameworks in one process disturb each other. They are measured in turn, A B A B; medians of ``--runs``
-rounds, each the mean of enough calls to last 0.1 s.
+Peers: NumPy (matrix product), PyTorch (eager; on CUDA also a captured graph), JAX (jit) and tinygrad
+(TinyJit, on the device that it finds or DEV names), where installed; a missing one is noted. Each contender
+lives in a process of its own, because thread pools of several frameworks in one process disturb each other.
+They are measured in turn, A B A B; medians of ``--runs`` rounds, each the mean of enough calls to last 0.1 s.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ SIZES, LR = (1080, 128, 128, 2), 1e-3
 EPOCH = 64  # steps
 LASTING = 0.1  # seconds of one measurement
 EPS = 1e-3  # of Adam: smaller ones turn a gradient of rounding noise into a whole step, and results apart
+Result = np.ndarray | dict[str, np.ndarray]  # what is compared: one array, or several by name
 Step = Callable[[], None]  # runs the work once and returns when it is done, or enqueued: see ``wait``
 
 
 class Contender:
     """One framework on one piece of work."""
 
-    def __init__(self, name: str, call: Step, wait: Step, result: Callable[[], np.ndarray]) -> None:
+    def __init__(self, name: str, call: Step, wait: Step, result: Callable[[], Result]) -> None:
         self.name, self.call, self.wait, self.result = name, call, wait, result
 
     def measure(self) -> float:
@@ -250,6 +251,9 @@ class Worker:
         self._process = context.Process(target=_serve, args=(other, make), daemon=True)
         self._process.start()
         self.times: list[float] = []
+
+    def begin(self) -> None:
+        """Wait for the result of the first call. ImportError when the framework is not installed."""
         self.name, self.result = self._answer()
 
     def _answer(self) -> Any:
@@ -283,32 +287,55 @@ def _serve(pipe: Any, make: Callable[[], Contender]) -> None:
         pipe.send(RuntimeError(repr(error)))
 
 
-def race(title: str, makers: list[Callable[[], Contender]], runs: int, rtol: float) -> list[str]:
-    """Rows of the table: our median, and each peer's with ratio peer / ours."""
-    workers, notes = [], []
-    for make in makers:
+Times = list[tuple[str, list[float]]]  # names of contenders, seconds of each round
+
+
+def contest(
+    makers: list[Callable[[], Contender]], runs: int, rtol: float, warm_up: int = 3
+) -> tuple[Times, list[str]]:
+    """Rounds of all contenders in turn, ours first, whose results are compared; and what is not installed."""
+    started = [Worker(make) for make in makers]  # all at once: importing and compiling takes a while
+    workers, missing = [], []
+    for w in started:
         try:
-            workers.append(Worker(make))
+            w.begin()
+            workers.append(w)
         except ImportError as error:
-            notes.append(f"| {title} | not installed: {error} | | | |")
+            missing.append(str(error))
     first = workers[0].result
     for w in workers[1:]:
         if "graph" not in w.name:  # capturing a graph trains a few steps
-            np.testing.assert_allclose(w.result, first, rtol=rtol, atol=rtol * np.abs(first).max())
-    for _ in range(3):  # warm up clocks and caches
+            agree(w.name, w.result, first, rtol)
+    for _ in range(warm_up):  # clocks and caches
         for w in workers:
             w.measure()
     for _ in range(runs):
         for w in workers:
             w.times.append(w.measure())
-    ours, rows = statistics.median(workers[0].times), []
     for w in workers:
-        median = statistics.median(w.times)
-        spread = f"{1e6 * min(w.times):,.0f}-{1e6 * max(w.times):,.0f}"
-        ratio = "" if w is workers[0] else f"{median / ours:.2f}"
-        rows.append(f"| {title} | {w.name} | {1e6 * median:,.0f} | {spread} | {ratio} |")
         w.close()
-    return rows + notes
+    return [(w.name, w.times) for w in workers], missing
+
+
+def agree(name: str, theirs: Result, ours: Result, rtol: float) -> None:
+    """AssertionError unless all values are as ours, to ``rtol`` of the largest of their array."""
+    arrays = ours if isinstance(ours, dict) else {"": ours}
+    for key, wanted in arrays.items():
+        found = theirs[key] if isinstance(theirs, dict) else theirs
+        atol, what = rtol * np.abs(wanted).max(), f"{name} {key}"
+        np.testing.assert_allclose(found, wanted, rtol=rtol, atol=atol, err_msg=what)
+
+
+def race(title: str, makers: list[Callable[[], Contender]], runs: int, rtol: float) -> list[str]:
+    """Rows of the table: our median, and each peer's with ratio peer / ours."""
+    found, missing = contest(makers, runs, rtol)
+    ours, rows = statistics.median(found[0][1]), []
+    for name, times in found:
+        median = statistics.median(times)
+        spread = f"{1e6 * min(times):,.0f}-{1e6 * max(times):,.0f}"
+        ratio = f"{median / ours:.2f}" if rows else ""
+        rows.append(f"| {title} | {name} | {1e6 * median:,.0f} | {spread} | {ratio} |")
+    return rows + [f"| {title} | not installed: {name} | | | |" for name in missing]
 
 
 def main() -> None:
@@ -320,6 +347,8 @@ def main() -> None:
     parser.add_argument("--sizes", default="512,1024,2048")
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
+    from peers_tinygrad import dense_tinygrad, product_tinygrad  # which imports from here
+
     spec, device = options.device, nn.find_device(options.device)
     kind = "cuda" if device.kind == "gpu" else "cpu"
     rows = []
@@ -328,12 +357,17 @@ def main() -> None:
             partial(dense_ours, spec, batch),
             partial(dense_torch, kind, batch, graph=False),
             partial(dense_jax, batch),
+            partial(dense_tinygrad, batch),
         ]
         if kind == "cuda":
             makers.append(partial(dense_torch, kind, batch, graph=True))
         rows += race(f"W1 dense step, batch {batch}", makers, options.runs, rtol=2e-3)
     for n in map(int, options.sizes.split(",")):
-        makers = [partial(product_ours, spec, n), partial(product_torch, kind, n)]
+        makers = [
+            partial(product_ours, spec, n),
+            partial(product_torch, kind, n),
+            partial(product_tinygrad, n),
+        ]
         if kind == "cpu":
             makers.append(partial(product_numpy, n))
         rows += race(f"matrix product {n}", makers, options.runs, rtol=1e-3)

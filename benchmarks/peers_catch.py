@@ -11,7 +11,6 @@ probability in all of them, so that results can be compared; training draws it.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from functools import partial
 from typing import Any
@@ -63,8 +62,8 @@ def data(batch: int) -> list[np.ndarray]:
     return [rng.standard_normal((batch, TIME, CHANNELS)).astype(np.float32) for _ in range(2)]
 
 
-def catch_ours(spec: str | None, batch: int) -> Contender:
-    layer = nn.CNeuronCATCH(
+def layer() -> nn.CNeuronCATCH:
+    return nn.CNeuronCATCH(
         window=PATCH,
         step=STEP,
         width=WIDTH,
@@ -80,60 +79,27 @@ def catch_ours(spec: str | None, batch: int) -> Contender:
         frequency=FREQUENCY,
         evaluation="deterministic",
     )
-    made = neuronet_step(spec, [layer], weights(), *data(batch), SHOWN)
-    layer.fusion.mask.TrainMode(False)  # training draws the mask
+
+
+def catch_ours(spec: str | None, batch: int) -> Contender:
+    catch = layer()
+    made = neuronet_step(spec, [catch], weights(), *data(batch), SHOWN)
+    catch.fusion.mask.TrainMode(False)  # training draws the mask
     return made
 
 
 def catch_torch(kind: str, batch: int, graph: bool = False, compiled: bool = False) -> Contender:
     import torch
     import torch.nn.functional as f
+    from torch_catch import catch
 
     w = torch_parameters(weights(), kind)
     x, t = (torch.tensor(values, device=kind) for values in data(batch))
-    rows, self_ = batch * PATCHES, torch.eye(CHANNELS, device=kind)
-
-    def linear(name: str, values: Any) -> Any:
-        return f.linear(values, w[f"0/{name}/w"][0], w[f"0/{name}/b"][0])
-
-    def norm(name: str, values: Any) -> Any:
-        return f.layer_norm(values, (WIDTH,), w[f"0/{name}/gamma"], w[f"0/{name}/beta"], 1e-5)
-
-    def mask_of(z: Any) -> Any:
-        y = torch.sigmoid(2 * z.clamp(-15, 15))
-        drawn = (z >= 0).float()
-        return ((drawn - y).detach() + y) * (1 - self_) + self_
-
-    def attention(name: str, values: Any, mask: Any) -> tuple[Any, Any]:
-        split = linear(f"{name}/qkv", values).view(rows, CHANNELS, 3, HEADS, VECTOR)
-        q, k, v = split.permute(2, 0, 3, 1, 4)
-        s = q @ k.transpose(-1, -2)
-        logits = (s * (VECTOR**-0.5 * mask)[:, None]).masked_fill((mask < 0.5)[:, None], -math.inf)
-        out = (logits.softmax(-1) @ v).transpose(1, 2).reshape(rows, CHANNELS, INNER)
-        norms = q.norm(dim=-1)[..., None] * k.norm(dim=-1)[:, :, None]
-        e = ((s / norms).mean(1) / TEMPERATURE).exp()
-        cluster = -((e * mask).sum(-1) / e.sum(-1)).log().mean()
-        opened = (mask - self_).abs().sum() / (rows * CHANNELS * (CHANNELS - 1))
-        return linear(f"{name}/project", out), cluster + REGULAR * opened
+    run = catch("0/", layer(), TIME, CHANNELS, kind)
 
     def loss_of() -> Any:
-        spectrum = torch.fft.fft(x.transpose(1, 2))
-        pairs = torch.view_as_real(spectrum)  # [batch, channels, bins, 2]
-        patches = pairs.unfold(2, PATCH, STEP).permute(0, 2, 1, 4, 3).reshape(rows, CHANNELS, 2 * PATCH)
-        mask = mask_of(patches @ w["0/fusion/mask/w"].T)
-        y, penalty = linear("fusion/embed", patches), 0.0
-        for i in range(BLOCKS):
-            mixed, term = attention(f"fusion/mix{i}/attention", norm(f"fusion/mix{i}/norm", y), mask)
-            y, penalty = y + mixed, penalty + term
-            wide = f.gelu(linear(f"fusion/ff{i}/ff0", norm(f"fusion/ff{i}/norm", y)), approximate="tanh")
-            y = y + linear(f"fusion/ff{i}/ff1", wide)
-        y = linear("fusion/head", y).view(batch, PATCHES, CHANNELS, FEATURES)
-        made = linear("reconstruct/head", y.transpose(1, 2).reshape(batch, CHANNELS, PATCHES * FEATURES))
-        made = made.view(batch, CHANNELS, TIME, 2)
-        difference = ((made - pairs).square().sum(-1) + 1e-12).sqrt().mean()
-        signal = torch.view_as_real(torch.fft.ifft(torch.view_as_complex(made)))
-        out = linear("merge", signal.reshape(batch, CHANNELS, 2 * TIME)).transpose(1, 2)
-        return f.mse_loss(out, t) + FREQUENCY * difference + CORRELATION / BLOCKS * penalty
+        out, penalty = run(w, x)
+        return f.mse_loss(out, t) + penalty
 
     return torch_step(kind, w, loss_of, SHOWN, graph=graph, compiled=compiled)
 

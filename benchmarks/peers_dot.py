@@ -62,43 +62,17 @@ def dot_ours(spec: str | None) -> Contender:
 def dot_torch(kind: str, dense: bool = False, graph: bool = False, compiled: bool = False) -> Contender:
     import torch
     import torch.nn.functional as f
+    from torch_layers import dot_block
 
     w = torch_parameters(weights(), kind)
     x, t = (torch.tensor(values, device=kind) for values in data())
-    at = torch.arange(UNITS, device=kind)
-    slot = at[None, :] - at[:, None] + SLOTS // 2  # of the key's unit, for each query's
-    outside = (slot < 0) | (slot >= SLOTS)
-    neighbour = at[:, None] + torch.arange(SLOTS, device=kind) - SLOTS // 2
-    missing = ((neighbour < 0) | (neighbour >= UNITS))[:, None]
-
-    def linear(name: str, values: Any) -> Any:
-        return f.linear(values, w[f"{name}/w"][0], w[f"{name}/b"][0])
-
-    def norm(name: str, values: Any) -> Any:
-        return f.layer_norm(values, (WINDOW,), w[f"{name}/gamma"], w[f"{name}/beta"], 1e-5)
-
-    def attention(block: int, values: Any) -> Any:
-        split = linear(f"{block}/qkv", values).view(BATCH, UNITS, 3, HEADS, DIMENSION)
-        if dense:
-            q, k, v = split.permute(2, 0, 3, 1, 4)
-            mask = w[f"{block}/rpb"][0][:, slot.clamp(0, SLOTS - 1)].masked_fill(outside, float("-inf"))
-            out = f.scaled_dot_product_attention(q, k, v, attn_mask=mask[None])
-            return out.transpose(1, 2).reshape(BATCH, UNITS, INNER)
-        q, k, v = split.unbind(2)
-        side = SLOTS // 2
-        k, v = (f.pad(a, (0, 0, 0, 0, side, side)) for a in (k, v))
-        s = torch.stack([(q * k[:, j : j + UNITS]).sum(-1) for j in range(SLOTS)], -1)
-        s = s * DIMENSION**-0.5 + w[f"{block}/rpb"][0]
-        p = s.masked_fill(missing, float("-inf")).softmax(-1)
-        out: Any = sum(p[..., j, None] * v[:, j : j + UNITS] for j in range(SLOTS))
-        return out.reshape(BATCH, UNITS, INNER)
+    how: dict[str, Any] = {"heads": HEADS, "dimension": DIMENSION, "slots": SLOTS}
+    blocks = [dot_block(f"{i}/", units=UNITS, kind=kind, masked=dense, **how) for i in range(BLOCKS)]
 
     def loss_of() -> Any:
         y = x
-        for i in range(BLOCKS):
-            y = y + linear(f"{i}/proj", attention(i, norm(f"{i}/norm0", y)))
-            wide = f.gelu(linear(f"{i}/ff0", norm(f"{i}/norm1", y)), approximate="tanh")
-            y = y + linear(f"{i}/ff1", wide)
+        for block in blocks:
+            y = block(w, y)
         return f.mse_loss(y, t)
 
     note = " dense" if dense else ""

@@ -63,24 +63,15 @@ def ours(spec: str | None) -> Contender:
 def torch_peer(kind: str, graph: bool = False) -> Contender:
     import torch
     import torch.nn.functional as f
+    from torch_layers import embedding, multi_windows
 
     w = torch_parameters(weights(), kind)
     x, phases, t = (torch.tensor(values, device=kind) for values in data())
-    harmonics = 2 * np.pi * 2.0 ** torch.arange(FREQS, device=kind)
+    embed = embedding("0/", len(PERIODS), FREQS, kind, unit_norm=False)
+    convolutions = multi_windows("1/", WINDOWS, causal=False)
 
     def loss() -> Any:
-        plain = torch.tanh(f.linear(x, w["0/projection/w"][0], w["0/projection/b"][0]))
-        norm = w["0/norm/gamma"], w["0/norm/beta"]
-        plain = f.batch_norm(plain.reshape(BATCH, -1), None, None, *norm, training=True).view(plain.shape)
-        angle = phases[..., None] * harmonics
-        waves = torch.stack([torch.sin(angle), torch.cos(angle)], -1).reshape(BATCH, UNITS, TIME)
-        timed = f.linear(x, w["0/with_time/projection/w"][0], w["0/with_time/projection/b"][0]) + waves
-        rows, outs, first = torch.cat([plain, timed], -1).transpose(1, 2), [], 0
-        for i, window in enumerate(WINDOWS):
-            taps = w["1/w"][first : first + window * WIDTH].view(window, WIDTH, FILTERS).permute(2, 1, 0)
-            outs.append(f.conv1d(rows, taps, w["1/b"][i], padding=window // 2))
-            first += window * WIDTH
-        return f.mse_loss(f.softplus(torch.cat(outs, 1)).transpose(1, 2), t)
+        return f.mse_loss(f.softplus(convolutions(w, embed(w, x, phases))), t)
 
     return torch_step(kind, w, loss, SHOWN, graph=graph)
 

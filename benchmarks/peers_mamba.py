@@ -65,46 +65,14 @@ def mamba_ours(spec: str | None) -> Contender:
 def mamba_torch(kind: str, graph: bool = False, compiled: bool = False) -> Contender:
     import torch
     import torch.nn.functional as f
+    from torch_layers import mamba_block
 
     w = torch_parameters(weights(), kind)
     x, t = (torch.tensor(values, device=kind) for values in data())
-    later = torch.ones(CHUNK, CHUNK, dtype=torch.bool, device=kind).triu(1)
-
-    def linear(name: str, values: Any) -> Any:
-        return f.linear(values, w[f"{name}/w"][0], w[f"{name}/b"][0])
-
-    def norm(name: str, values: Any) -> Any:
-        return f.layer_norm(values, (WINDOW,), w[f"{name}/gamma"], w[f"{name}/beta"], 1e-5)
-
-    def scan(xs: Any, b: Any, c: Any, delta: Any) -> Any:
-        """xs [batch, heads, chunks, 64, head_dim], b and c [batch, 1, chunks, 64, state]."""
-        cum = (delta * -torch.exp(w["mamba/a_log"])[:, None, None]).cumsum(-1)
-        decay = torch.exp((cum[..., :, None] - cum[..., None, :]).masked_fill(later, float("-inf")))
-        u = xs * delta[..., None]
-        inside = (c @ b.transpose(-1, -2) * decay) @ u
-        ends = (b * torch.exp(cum[..., -1:] - cum)[..., None]).transpose(-1, -2) @ u
-        states, h = [], torch.zeros_like(ends[:, :, 0])
-        for k in range(CHUNKS):
-            states.append(h)
-            h = torch.exp(cum[:, :, k, -1])[..., None, None] * h + ends[:, :, k]
-        across = (c * torch.exp(cum)[..., None]) @ torch.stack(states, 2)
-        return inside + across + w["mamba/d"][:, None, None, None] * xs
-
-    def mamba(values: Any) -> Any:
-        z, xbc, delta = linear("mamba/in_project", values).split([INNER, CHANNELS, HEADS], -1)
-        taps = w["mamba/conv_w"].T[:, None]
-        xbc = f.conv1d(xbc.transpose(1, 2), taps, w["mamba/conv_b"], padding=3, groups=CHANNELS)
-        xs, b, c = f.silu(xbc[..., :UNITS]).transpose(1, 2).split([INNER, STATE, STATE], -1)
-        delta = f.softplus(delta).transpose(1, 2).reshape(BATCH, HEADS, CHUNKS, CHUNK)
-        xs = xs.reshape(BATCH, CHUNKS, CHUNK, HEADS, -1).permute(0, 3, 1, 2, 4)
-        b, c = (v.reshape(BATCH, 1, CHUNKS, CHUNK, STATE) for v in (b, c))
-        y = scan(xs, b, c, delta).permute(0, 2, 3, 1, 4).reshape(BATCH, UNITS, INNER)
-        return linear("mamba/out_project", f.rms_norm(y * f.silu(z), (INNER,), w["mamba/norm_w"], 1e-5))
+    block = mamba_block("", units=UNITS, inner=INNER, heads=HEADS, state=STATE, kind=kind, most=CHUNK)
 
     def loss_of() -> Any:
-        middle = x + mamba(norm("norm0", x))
-        out = middle + linear("ff1", f.leaky_relu(linear("ff0", norm("norm1", middle)), 0.01))
-        return f.mse_loss(out, t)
+        return f.mse_loss(block(w, x), t)
 
     return torch_step(kind, w, loss_of, SHOWN, graph=graph, compiled=compiled)
 

@@ -83,6 +83,7 @@ def ours(spec: str | None, length: int, backward: bool) -> Contender:
 def by_torch(kind: str, way: str, length: int, backward: bool, graph: bool = False) -> Contender:
     import torch
     import torch.nn.functional as f
+    from torch_layers import weighted_rows
 
     torch.set_float32_matmul_precision("highest")
     given = {name: torch.tensor(values, device=kind) for name, values in data(length).items()}
@@ -94,7 +95,7 @@ def by_torch(kind: str, way: str, length: int, backward: bool, graph: bool = Fal
 
     def attend() -> Any:
         if way == "plain":
-            return (SCALE * (ask @ x.T)).softmax(-1) @ x
+            return weighted_rows(ask, x, SCALE)
         if way == "absorbed":
             return f.scaled_dot_product_attention(ask[None, None], x[None, None], x[None, None], scale=SCALE)[
                 0, 0

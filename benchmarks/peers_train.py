@@ -1,124 +1,151 @@
 """W7: an epoch of training on 50,000 hourly bars in neuronet and PyTorch; see peers.py for how.
 
-    python benchmarks/peers_train.py [--device NAME] [--runs 5]
+    python benchmarks/peers_train.py [--model conv] [--device NAME] [--runs 5] [--batches N]
 
-The default net of 'neuronet train' (two convolutions over 120 bars of 5 features, 12 outputs), batch 64,
-Huber loss, Adam, every window once in a random order that is the same for both. neuronet uploads the bars and
-cuts windows on the device; PyTorch takes them from a DataLoader without workers, as most people write it, and
-from tensors that lie where they are used, cut with one index, the best that it can do.
+The net that 'neuronet train --model' builds by default, batch 64, every window in a random order that is the
+same for both: for conv, mamba4cast, dfft and stca 12 forecasts from windows of 120 bars, Huber loss, Adam
+with decay; for catch windows of 32 changes of 5 channels, reconstructed, the mask of channels with a slow
+Adam of its own. neuronet's ``fit`` uploads the bars and cuts windows on the device; PyTorch takes them from a
+DataLoader without workers, as most people write it, and from tensors that lie where they are used, cut with
+one index.
+
+Both begin with the same weights; after some batches the changes of all weights are compared, then an epoch
+is timed: the whole one, or ``--batches`` of it (200 by default for all but conv), extrapolated. What ``fit``
+does once, such as uploading, counts once. For the comparison alone CATCH draws no mask and hides nothing.
 """
 
 from __future__ import annotations
 
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-import numpy as np
-from peers import EPS, LR, Contender
-from steps import Makers, main
+from peers import Contender, contest
+from steps import Arrays, Makers
+from training import MODELS, hold_mask, initial, work_of
 
 import neuronet as nn
 
-BARS, HISTORY, FEATURES, OUTPUTS, BATCH, DELTA = 50_000, 120, 5, 12, 64, 1.0
-WINDOWS = BARS - HISTORY + 1
-SHAPES = {"0/w": (8, 20), "0/b": (8,), "1/w": (8, 40), "1/b": (8,), "2/w": (12, 48), "2/b": (12,)}
+CHECKED, FEW = 20, 200  # batches before weights are compared, and timed of the larger nets
+RTOL = 1e-3  # of the largest change in each array of weights
 
 
-def data() -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(1)
-    rows, targets = rng.standard_normal((BARS, FEATURES)), rng.standard_normal((BARS, OUTPUTS))
-    return rows.astype(np.float32), targets.astype(np.float32)
+class Trainer(Contender):
+    """``call`` trains on the first few batches; ``measure`` gives the seconds of an epoch."""
+
+    def __init__(self, name: str, check: Callable[[], Arrays], epoch: Callable[[], float]) -> None:
+        def call() -> None:
+            self.changes = check()
+
+        super().__init__(name, call, lambda: None, lambda: self.changes)
+        self.epoch = epoch
+
+    def measure(self) -> float:
+        return self.epoch()
 
 
-def weights() -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(0)
-    return {
-        name: (rng.uniform(-1, 1, shape) / shape[-1] ** 0.5).astype(np.float32)
-        for name, shape in SHAPES.items()
-    }
+def changes(before: Arrays, after: Arrays) -> Arrays:
+    """What training changed, of all weights."""
+    return {name: after[name] - values for name, values in before.items()}
 
 
-def order(epoch: int) -> np.ndarray:
-    """As fit draws it for seed 0."""
-    return np.random.default_rng([epoch, 0]).permutation(WINDOWS)
+def checked_batches(net: nn.CNet) -> int:
+    """A few; for CATCH up to the first step of its mask, which decides anew what is compared."""
+    return getattr(net.optimizer, "every", CHECKED)
 
 
-def train_ours(spec: str | None) -> Contender:
-    convolutions = [nn.CNeuronConvOCL(window=k, step=k, window_out=8, activation="GELU") for k in (20, 40)]
-    net = nn.CNet(
-        input_shape=(HISTORY, FEATURES),
-        layers=[*convolutions, nn.CNeuronDenseOCL(neurons=OUTPUTS)],
-        batch=BATCH,
-        loss=nn.Huber(delta=DELTA),
-        optimizer=nn.Adam(lr=LR, eps=EPS),
-    ).build(nn.find_device(spec))
-    for i, layer in enumerate(net.layers):
-        for p in layer.parameters:
-            p.value.write(weights()[f"{i}/{p.name}"].reshape(p.shape))
-    rows, targets = data()
-    source = nn.Source.windows(rows, targets, np.arange(WINDOWS), HISTORY)
-    done = [0]
+def train_ours(spec: str | None, model: str, batches: int) -> Contender:
+    device = nn.find_device(spec)
 
-    def epoch() -> None:
-        nn.fit(net, source, epochs=1, patience=None, seed=done[0])
+    def check() -> Arrays:
+        work = work_of(model, drawn=False)
+        net = work.net.build(device, seed=0)
+        if model == "catch":
+            hold_mask(net)
+        nn.fit(net, work.part(checked_batches(net)), epochs=1, patience=None, seed=0)
+        found = {name.removeprefix("parameters/"): values for name, values in net.arrays().items()}
+        return changes(initial(net), found)
+
+    work = work_of(model)
+    net, source, done = work.net.build(device, seed=0), work.part(batches), [0]
+
+    def epoch() -> float:
+        start = time.perf_counter()
+        state = nn.fit(net, source, epochs=1, patience=None, seed=done[0])
+        device.finish()
+        seconds = time.perf_counter() - start
         done[0] += 1
+        steps = float(state.history[-1]["seconds"])
+        return seconds - steps + steps * work.batches / batches
 
-    return Contender("neuronet", epoch, net.device.finish, net.layers[2].parameters[0].value.read)
+    return Trainer("neuronet", check, epoch)
 
 
-def train_torch(kind: str, *, loader: bool) -> Contender:
+def train_torch(kind: str, model: str, batches: int, *, loader: bool) -> Contender:
     import torch
-    from torch.nn.functional import gelu, huber_loss, linear
+    from torch_training import TorchTraining
 
-    torch.set_float32_matmul_precision("highest")
-    w = {name: torch.nn.Parameter(torch.tensor(v, device=kind)) for name, v in weights().items()}
-    adam = torch.optim.Adam(w.values(), lr=LR, eps=EPS)
-    rows, targets = (torch.tensor(a) for a in data())
-    done = [0]
+    def check() -> Arrays:
+        work = work_of(model, drawn=False)
+        training, before = TorchTraining(work, kind, drawn=False), work.weights()
+        training.passes(work.part(checked_batches(work.net)), loader=loader)(0)
+        return changes(before, training.weights())
 
-    def step(x: Any, t: Any) -> None:
-        adam.zero_grad()
-        y = gelu(linear(x.reshape(len(x), 30, 20), w["0/w"], w["0/b"]), approximate="tanh")
-        y = gelu(linear(y.reshape(len(x), 6, 40), w["1/w"], w["1/b"]), approximate="tanh")
-        y = linear(y.reshape(len(x), 48), w["2/w"], w["2/b"])
-        huber_loss(y, t, delta=DELTA).backward()
-        adam.step()
-
-    class Windows(torch.utils.data.Dataset):
-        def __len__(self) -> int:
-            return WINDOWS
-
-        def __getitem__(self, i: int) -> tuple[Any, Any]:
-            return rows[i : i + HISTORY], targets[i + HISTORY - 1]
-
-    def from_loader() -> None:
-        starts = order(done[0]).tolist()
-        for x, t in torch.utils.data.DataLoader(Windows(), batch_size=BATCH, sampler=starts):
-            step(x.to(kind), t.to(kind))
-        done[0] += 1
-
-    near = rows.to(kind), targets.to(kind), torch.arange(HISTORY, device=kind)
-
-    def from_tensors() -> None:
-        starts = torch.tensor(order(done[0]), device=kind)
-        for part in starts.split(BATCH):
-            step(near[0][part[:, None] + near[2]], near[1][part + HISTORY - 1])
-        done[0] += 1
-
+    work, done = work_of(model), [0]
+    one_pass = TorchTraining(work, kind, drawn=True).passes(work.part(batches), loader=loader)
     wait = torch.cuda.synchronize if kind == "cuda" else lambda: None
+
+    def epoch() -> float:
+        start = time.perf_counter()
+        one_pass(done[0])
+        wait()
+        done[0] += 1
+        return (time.perf_counter() - start) * work.batches / batches
+
     name = f"PyTorch {torch.__version__} {kind} {'DataLoader' if loader else 'tensors'}"
-    return Contender(
-        name, from_loader if loader else from_tensors, wait, lambda: w["2/w"].detach().cpu().numpy()
+    return Trainer(name, check, epoch)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-
-
-def makers(spec: str | None, kind: str) -> Makers:
-    return [
-        partial(train_ours, spec),
-        partial(train_torch, kind, loader=True),
-        partial(train_torch, kind, loader=False),
+    parser.add_argument("--model", default="conv", choices=MODELS)
+    parser.add_argument("--device", default=None)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--batches", type=int, default=None)
+    options = parser.parse_args()
+    device, work = nn.find_device(options.device), work_of(options.model)
+    kind = "cuda" if device.kind == "gpu" else "cpu"
+    wanted = options.batches or (work.batches if options.model == "conv" else FEW)
+    batches = min(wanted, work.batches)
+    how = options.model, batches
+    makers: Makers = [
+        partial(train_ours, options.device, *how),
+        partial(train_torch, kind, *how, loader=True),
+        partial(train_torch, kind, *how, loader=False),
     ]
+    found, missing = contest(makers, options.runs, RTOL, warm_up=1)
+    ours, windows = statistics.median(found[0][1]), len(work.source)
+    part = "" if batches == work.batches else f", extrapolated from {batches}"
+    lines = [
+        f"{device.name}, neuronet {nn.__version__}: {options.model}, an epoch of {windows:,} windows, "
+        f"{work.batches} batches of {work.net.batch}{part}",
+        "",
+        "| model | who | s an epoch | min-max s | bars a second | peer / ours |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, times in found:
+        s = statistics.median(times)
+        ratio = "" if times is found[0][1] else f"{s / ours:.2f}"
+        spread = f"{min(times):.3f}-{max(times):.3f}"
+        lines.append(f"| {options.model} | {name} | {s:.3f} | {spread} | {windows / s:,.0f} | {ratio} |")
+    lines += [f"| {options.model} | not installed: {name} | | | | |" for name in missing]
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
-    main(__doc__, f"W7 epoch of {WINDOWS:,} windows", makers)
+    main()
