@@ -150,7 +150,7 @@ static float sum_of_row(const float mine, __local float *all)
 
 // group: 32, 8
 // grid: 32, rows/8*8
-__kernel void NormalizeGPU(
+__kernel void NormalizeRows(
     __global const float *x,        // [rows, window]
     __global const float *gamma,    // [window]
     __global const float *beta,     // [window]
@@ -179,7 +179,7 @@ __kernel void NormalizeGPU(
 
 // group: 32, 8
 // grid: 32, rows/8*8
-__kernel void NormalizeGradientGPU(
+__kernel void NormalizeRowsGradient(
     __global const float *x,        // [rows, window]
     __global const float *dy,       // [rows, window]
     __global const float *mean,     // [rows]

@@ -24,7 +24,7 @@ def forward(
     x, y, mean, scale = _rows(x), _rows(y), _flat(mean), _flat(scale)
     kernel, rows = y.device.kernel, {"x": x, "mean": mean, "scale": scale}
     if form_for(y.device) == "GPU":
-        kernel("NormalizeGPU")(**rows, gamma=gamma, beta=beta, y=y, eps=eps)
+        kernel("NormalizeRows")(**rows, gamma=gamma, beta=beta, y=y, eps=eps)
     else:
         kernel("NormalizeStatistics")(**rows, eps=eps)
         kernel("Normalize")(**rows, gamma=gamma, beta=beta, y=y)
@@ -43,7 +43,7 @@ def backward_input(
     x, dy, dx, mean, scale = _rows(x), _rows(dy), _rows(dx), _flat(mean), _flat(scale)
     given = {"x": x, "dy": dy, "mean": mean, "scale": scale, "gamma": gamma, "sums": sums.view(2, x.shape[0])}
     if form_for(dx.device) == "GPU":
-        dx.device.kernel("NormalizeGradientGPU")(**given, dx=dx)
+        dx.device.kernel("NormalizeRowsGradient")(**given, dx=dx)
     else:
         dx.device.kernel("NormalizeGradientSums")(**given)
         dx.device.kernel("NormalizeGradient")(**given, dx=dx)

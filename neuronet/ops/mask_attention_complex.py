@@ -1,4 +1,5 @@
-"""Attention between the channels of a row under a mask. Kernels: kernels/mask_attention_complex.cl.
+"""Attention between the channels of a row under a mask. Kernels: kernels/mask_attention_complex.cl,
+and mask_attention_small.cl on a GPU where they fit.
 
 Shapes: q and dq [rows, units, heads, dimension, 2]; kv and dkv [rows, units, 2 * heads_kv, dimension, 2],
 keys then values; or both one array [rows, units, heads + 2 * heads_kv, dimension, 2] of q | k | v as one
@@ -16,6 +17,7 @@ from typing import Any, Literal
 from neuronet.device.array import DeviceArray, Shape
 from neuronet.errors import ShapeError
 from neuronet.ops.forms import form_for
+from neuronet.ops.mask_attention_small import size_for
 
 MaskMode = Literal["hard", "reference"]
 MOST_ITEMS, MOST_SCRATCH = 128, 2**23  # stretches of scratch, and floats in all of them
@@ -62,7 +64,7 @@ def forward(
     given |= cut(scratch, mask if cosines is None else cosines, out, heads_kv)
     kernel, form = out.device.kernel, form_of(out)
     kernel(f"MaskAttentionComplex{form}")(**given, out=out, alike=int(cosines is not None), eps=EPS)
-    if cosines is not None and not form:
+    if cosines is not None and form != "CPU":
         kernel("MaskAttentionCosines")(sums=given["sums"], cosines=cosines, heads=out.shape[2])
 
 
@@ -149,4 +151,6 @@ def cut(scratch: DeviceArray, total: DeviceArray, out: DeviceArray, heads_kv: in
 
 
 def form_of(out: DeviceArray) -> str:
-    return "CPU" if form_for(out.device) == "CPU" else ""
+    """The end of a kernel's name."""
+    form = form_for(out.device)
+    return size_for(out.shape[1], out.shape[3]) if form == "GPU" else form

@@ -42,5 +42,5 @@ def backward(
         alike=alike,
         eps=EPS,
     )
-    if not form:
+    if form != "CPU":
         kernel("MaskAttentionMaskGradients")(sums=given["sums"], dmask=dmask, alike=alike)

@@ -48,11 +48,11 @@ def NormalizeWeightGradient(*, parts: A, dgamma: A, dbeta: A) -> None:
     dgamma += parts[:, 1].sum(0)
 
 
-def NormalizeGPU(*, x: A, gamma: A, beta: A, mean: A, scale: A, y: A, eps: float) -> None:
+def NormalizeRows(*, x: A, gamma: A, beta: A, mean: A, scale: A, y: A, eps: float) -> None:
     NormalizeStatistics(x=x, mean=mean, scale=scale, eps=eps)
     Normalize(x=x, mean=mean, scale=scale, gamma=gamma, beta=beta, y=y)
 
 
-def NormalizeGradientGPU(*, x: A, dy: A, mean: A, scale: A, gamma: A, sums: A, dx: A) -> None:
+def NormalizeRowsGradient(*, x: A, dy: A, mean: A, scale: A, gamma: A, sums: A, dx: A) -> None:
     NormalizeGradientSums(x=x, dy=dy, mean=mean, scale=scale, gamma=gamma, sums=sums)
     NormalizeGradient(x=x, dy=dy, mean=mean, scale=scale, gamma=gamma, sums=sums, dx=dx)

@@ -16,11 +16,11 @@ from neuronet.ops import mask_attention_gradients
 from neuronet.ops.forms import FORMS, Form, forced_form
 
 A = np.ndarray
-every_form = pytest.mark.parametrize("form", FORMS[:2], ids=["plain", "CPU"])
+every_form = pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
 both_modes = pytest.mark.parametrize("mode", ["hard", "reference"])
 
 
-@every_form
+@pytest.mark.parametrize("form", FORMS[:2], ids=["plain", "CPU"])  # the GPU's has its own cases
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.op} {case}")
 def test_every_form_matches_the_twin(device: Device, case: Case, form: Form) -> None:
     with forced_form(form):

@@ -12,10 +12,10 @@ from neuronet.ops import mask_attention_complex as forward_op
 from neuronet.ops import mask_attention_gradients as op
 from neuronet.ops.forms import FORMS, Form, forced_form
 
-every_form = pytest.mark.parametrize("form", FORMS[:2], ids=["plain", "CPU"])
+every_form = pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
 
 
-@every_form
+@pytest.mark.parametrize("form", FORMS[:2], ids=["plain", "CPU"])  # the GPU's has its own cases
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_every_form_matches_the_twin(device: Device, case: Case, form: Form) -> None:
     with forced_form(form):
