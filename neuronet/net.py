@@ -18,7 +18,9 @@ from neuronet.device.tape import Tape
 from neuronet.errors import FileFormatError, ShapeError, SpecError
 from neuronet.layers.base import Build, CNeuronBaseOCL, layer_from_spec
 from neuronet.layers.input import CNeuronInputOCL
+from neuronet.layers.port import CNeuronPort
 from neuronet.losses.base import Loss, make_loss
+from neuronet.ops import elementwise
 from neuronet.ops import loss as loss_op
 from neuronet.optim.adam import Adam
 from neuronet.optim.base import Optimizer, optimizer_from_spec
@@ -82,13 +84,14 @@ class CNet:
         self._gradients_used = False
         self.step = self.device.array((4,), np.int32, name="step").write([0, -1, -1, 0])
         rng = np.random.default_rng(seed)
-        context = Build(self.device, self.batch, rng, self.step, self.second_shape)
+        context = self._context = Build(self.device, self.batch, rng, self.step, self.second_shape)
         self.input = CNeuronInputOCL(shape=self.input_shape)
         self.input.build(context, (), "input")
         self.second: CNeuronBaseOCL | None = None
         if self.second_shape is not None:
             self.second = CNeuronInputOCL(shape=self.second_shape)
             self.second.build(context, (), "second input")
+        self._port: CNeuronPort | None = None  # see _port_of
         for i, layer in enumerate(self.layers):
             layer.connect(i, self.layers)
         shape = self.input_shape
@@ -223,8 +226,17 @@ class CNet:
 
     def backward(self) -> None:
         """dL/d(output) of every layer, from last to first."""
+        second, written = self.second, False
         for prev, layer in reversed(self.pairs):
-            layer.calcInputGradients(prev, self._second_of(layer))
+            if second is None or not layer.takes_second:
+                layer.calcInputGradients(prev)
+            elif not (written and second.needs_gradient):
+                layer.calcInputGradients(prev, second)
+                written = True
+            else:  # a layer overwrites the gradient of its second input: one further down needs its own
+                port = self._port_of(second)
+                layer.calcInputGradients(prev, port)
+                elementwise.add(second.gradient, port.gradient, second.gradient)
 
     def weight_gradients(self) -> None:
         for prev, layer in reversed(self.pairs):
@@ -264,6 +276,15 @@ class CNet:
             raise ShapeError("the net has no second input", where="CNet", fix=fix)
         if not given and self.second_shape is not None:
             raise ShapeError("the net has a second input", where="CNet", fix="give a second array too")
+
+    def _port_of(self, second: CNeuronBaseOCL) -> CNeuronPort:
+        """A stand-in for the second input, with a gradient of its own; most nets need none."""
+        if self._port is None:
+            self._port = CNeuronPort()
+            self._port.build(self._context, self.second_shape or (), "second input")
+        self._port.set_rows(self.rows)
+        self._port.output = second.output
+        return self._port
 
     def _second_of(self, layer: CNeuronBaseOCL) -> CNeuronBaseOCL | None:
         return self.second if layer.takes_second else None

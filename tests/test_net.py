@@ -123,6 +123,36 @@ def test_gradients_of_a_net_of_all_layers() -> None:
     gradcheck(layers, (10, 4), second_shape=(3,), batch=4)
 
 
+@pytest.mark.parametrize("rows", [4, 3])
+def test_gradients_of_a_second_input_that_three_layers_take(rows: int) -> None:
+    """Each layer overwrites the gradient of its second input; a net's is their sum."""
+    layers = [
+        nn.CNeuronConcatenate(neurons=6, activation="TANH"),
+        nn.CNeuronDenseOCL(neurons=4, activation="GELU"),
+        nn.CNeuronConcatenate(neurons=5, activation="SOFTPLUS"),
+        nn.CNeuronConcatenate(neurons=3),
+    ]
+    gradcheck(layers, (7,), second_shape=(2, 3), batch=4, rows=rows)
+
+
+def test_second_gradients_add_up_on_a_device(device: Device) -> None:
+    """As float64 has them, when they are computed and when the tape replays them."""
+    rng = np.random.default_rng(0)
+    x, second, t = (rng.standard_normal((5, n)) for n in (4, 3, 2))
+    found = []
+    for where in (NumpyDevice(np.float64), device):
+        layers = [nn.CNeuronConcatenate(neurons=6, activation="TANH"), nn.CNeuronConcatenate(neurons=2)]
+        net = nn.CNet(input_shape=(4,), second_shape=(3,), layers=layers, batch=5).build(where, seed=1)
+        assert net.second is not None
+        net.second.needs_gradient = True  # type: ignore[misc]  # an instance's
+        for _ in range(2):
+            net.feedForward(x, second)
+            net.calcGradients(t)
+            found.append(net.second.gradient.read())
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-4, atol=1e-6)
+    np.testing.assert_array_equal(found[2], found[3])
+
+
 def test_same_seed_same_bits_other_seed_other_weights(device: Device) -> None:
     values = [small().build(device, seed=s).pool.values.read() for s in (4, 4, 5)]
     np.testing.assert_array_equal(values[0], values[1])

@@ -144,9 +144,9 @@ class Evaluation:
     rows, anomalies, events  rows, labelled rows, runs of labelled rows
     auc_roc, auc_pr          of the ranking, no threshold: see the functions
     vus_roc, vus_pr          the same for runs with soft edges, up to ``vus_window`` rows: see vus
-    f1                       plain F1 at the threshold that was found without labels
+    f1                       plain F1 at the threshold that was found without labels; None without one
     oracle                   the best F1 of any threshold, named so as it needs the labels
-    affiliation              of the alarms at the threshold; near 0.5 to 0.7 for random alarms, so never alone
+    affiliation              of the alarms at the threshold, if any; chance gets 0.5 to 0.7, so never alone
     """
 
     rows: int
@@ -163,7 +163,9 @@ class Evaluation:
     undefined: str
 
     @classmethod
-    def of(cls, scores: Floats, labels: object, threshold: float, *, window: int | None = None) -> Evaluation:
+    def of(
+        cls, scores: Floats, labels: object, threshold: float | None, *, window: int | None = None
+    ) -> Evaluation:
         """Evaluate scores [rows] against labels [rows]; ``window`` as in ``vus``. DataError as they say."""
         values, truth = pair(scores, labels)
         volume = vus(values, truth, window=window)
@@ -176,9 +178,9 @@ class Evaluation:
             vus_roc=volume.roc if volume else None,
             vus_pr=volume.pr if volume else None,
             vus_window=volume.window if volume else None,
-            f1=f1(values, truth, threshold),
+            f1=None if threshold is None else f1(values, truth, threshold),
             oracle=oracle_f1(values, truth),
-            affiliation=affiliation(values > threshold, truth),
+            affiliation=None if threshold is None else affiliation(values > threshold, truth),
             undefined=why_undefined(truth),
         )
 

@@ -86,8 +86,8 @@ def quantile_threshold(scores: Floats, rate: float = RATE) -> Threshold:
         raise DataError(
             f"{n} scores are too few for a rate of {rate:g}: none of them is so rarely exceeded",
             where="quantile_threshold",
-            fix=f"give at least {math.ceil(1.0 / rate - 1.0 - 1e-9)} scores, choose a rate >= "
-            f"{1.0 / (n + 1):.2g}, or the method 'pot', which extrapolates",
+            fix=f"give at least {fewest(rate, 'quantile')} scores, choose a rate >= {least_rate(n):g}, "
+            "or the method 'pot', which extrapolates",
         )
     value = float(np.partition(values, rank - 1)[rank - 1])
     return Threshold(value, rate, "quantile", n, effective(values), {})
@@ -148,6 +148,18 @@ def pot_threshold(scores: Floats, rate: float = RATE, *, tail: float | None = No
         "scale": fitted.scale,
     }
     return Threshold(level + fitted.exceeded(rate / share), rate, "pot", n, effective(values), detail)
+
+
+def fewest(rate: float, method: str) -> int:
+    """Return how many scores a threshold for ``rate`` needs at least, by 'quantile' or 'pot'."""
+    return math.ceil((1.0 / rate - 1.0 if method == "quantile" else FEWEST / LARGEST) - 1e-9)
+
+
+def least_rate(scores: int) -> float:
+    """Return the smallest rate, of two digits, for which ``scores`` are enough for 'quantile'."""
+    exact = 1.0 / (scores + 1)
+    unit = 10.0 ** (math.floor(math.log10(exact)) - 1)
+    return float(f"{math.ceil(exact / unit - 1e-9) * unit:.2g}")
 
 
 def effective(scores: Floats) -> float:

@@ -49,4 +49,8 @@ SMALL: list[Case] = [
     for alike in (False, True)
     if alike or size[1] > 1 or kind is MaskAttentionSmall  # dq of a single unit is 0, and rounding
 ]
-LARGE: list[Case] = []  # on a GPU those of mask_attention_complex.py are run by these kernels
+LARGE: list[Case] = [
+    kind(704, 19, 16, 16, 16, "hard", True, alike=alike)
+    for kind in (MaskAttentionSmall, MaskAttentionSmallBackward)
+    for alike in (False, True)
+]

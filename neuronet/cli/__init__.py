@@ -39,6 +39,12 @@ COMMANDS = {  # here, so that --help need not import them
     "bench": "Measure every kernel's speed on a device.",
 }
 WRONG_INPUT = (SpecError, DataError, FileFormatError, ShapeError)
+PLACES = {  # where the library says that an error is -> where it is on the command line
+    "find_device": "--device",
+    "Frequency": "--frequency",
+    "Mamba4Cast.forecast": "forecast",
+    "read_channels": "channels",
+}
 DISK = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}  # full, or broken
 
 
@@ -77,11 +83,17 @@ class Commands(click.Group):
             wrong_input = (
                 isinstance(error, WRONG_INPUT) and getattr(error.__cause__, "errno", None) not in DISK
             )
-            code = _report(ctx, str(error), 2 if wrong_input else 1)
+            code = _report(ctx, _words(error), 2 if wrong_input else 1)
         except Exception as error:
             what = f"internal error: {type(error).__name__}: {error} (use --traceback and report it)"
             code = _report(ctx, what, 1)
         raise click.exceptions.Exit(code)
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, NeuronetError) and error.where in PLACES:
+        return str(NeuronetError(error.what, where=PLACES[error.where], fix=error.fix))
+    return str(error)
 
 
 def _report(ctx: click.Context, what: str, code: int) -> int:

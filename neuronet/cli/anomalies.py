@@ -13,6 +13,7 @@ from neuronet.anomaly.threshold import RATE
 from neuronet.bars.bars import stamp
 from neuronet.cli import anomalies_plot, console, forecast_plot
 from neuronet.cli.bar_options import NAMES, reading_options
+from neuronet.cli.given import check_model
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import check_outputs, print_json, table
 from neuronet.device.find import find_device
@@ -55,7 +56,9 @@ from neuronet.train.alarms import Found, find, read_labels, scores_csv
 )
 @click.option("--all", "every_row", is_flag=True, help="Also score the rows that training has seen.")
 @click.option(
-    "--labels", metavar="COLUMN|FILE", help="1 for anomalous rows, else 0: prints metrics, not alarms."
+    "--labels",
+    metavar="COLUMN|FILE",
+    help="1 for anomalous rows, else 0: prints metrics, not alarms; most need no threshold.",
 )
 @reading_options
 @device_option
@@ -83,6 +86,7 @@ def command(
     raised it. docs/anomalies.md defines scores, thresholds and metrics.
     """
     check_outputs((output, scores, plot), (model, *files))
+    check_model(model)
     if options.pop("columns") is not None:
         raise click.UsageError("--columns does not go with channels: the model has its own")
     if plot is not None:
@@ -95,6 +99,7 @@ def command(
         method=method,
         join=join,
         every_row=every_row,
+        needs_threshold=labels is None or not (output is scores is plot is None),
         device=find_device(device),
         **chosen,
     )
@@ -125,8 +130,11 @@ def _said(found: Found, output: Path | None) -> list[str]:
     seen = f", without the {found.left_out:,} up to the end of training" if found.left_out else ""
     where = "" if output is None else f"{output}: "
     above = "1 row is" if found.above == 1 else f"{found.above:,} rows are"
+    looked = f"{rows:,} rows from {found.when(0)} to {found.when(rows - 1)}{seen}"
+    if found.threshold is None:
+        return [looked, f"{found.why}; so there are no alarms, and no metrics of them"]
     return [
-        f"{rows:,} rows from {found.when(0)} to {found.when(rows - 1)}{seen}",
+        looked,
         f"threshold {found.threshold.describe()}",
         f"{where}{alarms:,} alarm{'' if alarms == 1 else 's'}; {above} above the threshold, "
         f"of normal ones about {found.threshold.rate * rows:.3g} would be",
@@ -164,7 +172,7 @@ def _metrics(made: Evaluation, truth: Any) -> list[str]:
 def _document(
     model: Path, files: tuple[Path, ...], found: Found, evaluation: Evaluation | None
 ) -> dict[str, Any]:
-    rows = len(found.channels)
+    rows, threshold = len(found.channels), found.threshold
     return {
         "model": str(model),
         "files": [str(path) for path in files],
@@ -173,9 +181,10 @@ def _document(
         "left_out": found.left_out,
         "first": found.when(0),
         "last": found.when(rows - 1),
-        "threshold": found.threshold.to_dict(),
-        "rows_above": found.above,
-        "expected_above": found.threshold.rate * rows,
+        "threshold": None if threshold is None else threshold.to_dict(),
+        "rows_above": None if threshold is None else found.above,
+        "expected_above": None if threshold is None else threshold.rate * rows,
+        **({} if threshold is not None else {"why": found.why}),
         "alarms": [_alarm(one, timed=found.channels.timed) for one in found.alarms],
         **({} if evaluation is None else {"evaluation": evaluation.to_dict()}),
     }

@@ -23,7 +23,7 @@ ALARM, SCORE, QUIET = "#c0392b", "#2c5f8a", "0.35"
 
 
 def draw(path: Path, found: Found, labels: NDArray[np.bool_] | None = None) -> None:
-    """Write a PNG of what was found; ``labels`` [rows] become bars under the score."""
+    """Write a PNG of what was found at a threshold; ``labels`` [rows] become bars under the score."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -68,6 +68,7 @@ def _top(found: Found) -> list[int]:
 
 def _score(panel: Axes, found: Found, labels: NDArray[np.bool_] | None) -> None:
     threshold = found.threshold
+    assert threshold is not None  # a picture is of alarms, so the command needs one
     _line(panel, found, found.scores, color=SCORE, label="score")
     said = f"threshold, 1 normal row in {1 / threshold.rate:,.0f}"
     panel.axhline(threshold.value, color=ALARM, lw=1.0, ls="--", label=said)

@@ -15,6 +15,7 @@ from neuronet.bars.bars import Bars, stamp
 from neuronet.cli import backtest_plot, console, forecast_plot
 from neuronet.cli.bar_options import read, reading_options
 from neuronet.cli.broker_options import BROKER, broker_options, chosen_of, rules_of
+from neuronet.cli.given import check_model, warn_symbol
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import check_outputs, print_json
 from neuronet.device.find import find_device
@@ -102,12 +103,15 @@ def command(
     check_outputs((output, equity, plot), (*model_and_bars, signals))
     if plot is not None:
         forecast_plot.require_matplotlib(plot)
+    if signals is None:
+        check_model(Path(model_and_bars[0]))
     longest = Settings(max_gap=max_gap).max_gap_ns
     texts = {name: options[name] for name in ("date_format", "decimal") if options[name] is not None}
     bars = read(Path(model_and_bars[-1]), options)
     if signals is not None:
         begins = int(bars.time[0]) if since is None else date_ns(since)
     else:
+        warn_symbol(Path(model_and_bars[0]), bars)
         begins = unseen_from(model_and_bars[0], since)
     row = row_from(bars, begins)
     where = find_device(device) if signals is None else None

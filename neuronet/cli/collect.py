@@ -14,6 +14,7 @@ from neuronet.bars.bars import Bars
 from neuronet.cli import console
 from neuronet.cli.bar_options import bars_argument, read
 from neuronet.cli.broker_options import broker_options, rules_of
+from neuronet.cli.given import check_experience, check_model, warn_symbol
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import Progress, check_outputs, print_json, table
 from neuronet.device.find import find_device
@@ -83,10 +84,15 @@ def command(
         raise click.UsageError("--signals-symbol is for --signals")
     check_outputs([output], (bars, actor, signals))
     texts = {name: options[name] for name in ("date_format", "decimal")}
+    if actor is not None:
+        check_model(actor)
     experience = Experience(cap=CAP if cap is None else cap)
     if append and output.exists():
+        check_experience(output)
         experience = read_experience(output, cap=cap)
     series = read(bars, options)
+    if actor is not None:
+        warn_symbol(actor, series)
     rules = rules_of(series, spread, options)
     count = 1 if actor or signals else AGENTS if agents is None else agents
     actors: Iterable[tuple[Actor, int]]

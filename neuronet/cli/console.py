@@ -131,6 +131,11 @@ def is_quiet() -> bool:
     return not any(isinstance(h, _Stderr) and h.level <= logging.WARNING for h in _root.handlers)
 
 
+def is_verbose() -> bool:
+    """Whether --verbose was given."""
+    return any(isinstance(h, _Stderr) and h.level <= logging.INFO for h in _root.handlers)
+
+
 def _set_level(level: int) -> None:
     for handler in _root.handlers:
         if isinstance(handler, _Stderr):
@@ -156,12 +161,12 @@ def _traceback(ctx: click.Context, _option: click.Parameter, wanted: bool) -> No
         ctx.meta[TRACEBACK] = True
 
 
-def _log_file(_ctx: click.Context, _option: click.Parameter, path: str | None) -> None:
+def _log_file(ctx: click.Context, option: click.Parameter, path: str | None) -> None:
     if path:
         try:
             handler = logging.FileHandler(path, encoding="utf-8")
         except OSError as error:
-            raise click.FileError(path, error.strerror) from error
+            raise click.BadParameter(f"{path}: {error.strerror}", ctx, option) from error
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         handler.setLevel(logging.DEBUG)
         _root.addHandler(handler)

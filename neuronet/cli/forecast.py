@@ -10,6 +10,7 @@ import click
 from neuronet.bars.bars import stamp
 from neuronet.cli import console, forecast_plot
 from neuronet.cli.bar_options import NAMES, reading_options
+from neuronet.cli.given import check_model
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import check_outputs, print_json
 from neuronet.device.find import find_device
@@ -76,6 +77,8 @@ def command(
     if len(model_and_series) > 2:
         raise click.UsageError(f"got {len(model_and_series)} files: give [MODEL] SERIES")
     check_outputs((output, plot), model_and_series)
+    if len(model_and_series) == 2:
+        check_model(Path(model_and_series[0]))
     if plot is not None:
         forecast_plot.require_matplotlib(plot)
     chosen = {name: value for name, value in options.items() if name in NAMES and value is not None}

@@ -10,14 +10,19 @@ import h5py
 import numpy as np
 
 from neuronet.bars.bars import span, stamp
+from neuronet.cli import console
+from neuronet.cli.given import check_model
 from neuronet.cli.options import json_option
 from neuronet.cli.output import print_json, table
 from neuronet.device.numpy import NumpyDevice
 from neuronet.net import CNet
 from neuronet.storage.hdf5 import read_model
 from neuronet.storage.model import ModelFile
+from neuronet.train.evaluate import Evaluation
+from neuronet.train.report import report
 
 TIME, SECOND = 10**15, 10**9  # ns; less is a row's number
+TIMES = ("test_begins", "begins", "first", "last")
 LONG = 100  # characters of a value; what is longer ends in "…"
 
 
@@ -25,7 +30,11 @@ LONG = 100  # characters of a value; what is longer ends in "…"
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
 @json_option
 def command(model: Path, as_json: bool) -> None:
-    """Show what the model file MODEL holds: layers, features, training, versions. Needs no OpenCL."""
+    """Show what the model file MODEL holds: layers, features, training, versions. Needs no OpenCL.
+
+    Of the scores there is one line for each part and baseline; with -v all of them are listed.
+    """
+    check_model(model)
     file = read_model(model)
     net = CNet.from_file(file, NumpyDevice(), where=str(model))
     versions = _versions(model)
@@ -37,6 +46,8 @@ def command(model: Path, as_json: bool) -> None:
         rows.append((str(i), _call(layer.spec()), str(list(layer.output.shape[1:])), _count(layer)))
     rows.append(("", "all", "", net.pool.count))
     click.echo(table(rows, ("#", "layer", "output", "parameters")))
+    scores = [] if console.is_verbose() else _scores(file.bars)
+    told = {key: value for key, value in file.bars.items() if key != "scores" or not scores}
     sections = {
         "net": {
             "loss": _call(file.spec["loss"]),
@@ -44,7 +55,7 @@ def command(model: Path, as_json: bool) -> None:
             "batch": net.batch,
             **({"steps trained": net.steps} if net.steps else {}),
         },
-        "bars": file.bars,
+        "bars": told,
         "training": _summary(file.training),
         "versions": versions,
     }
@@ -53,6 +64,18 @@ def command(model: Path, as_json: bool) -> None:
             click.echo(f"\n{title}")
             for name, value in _flat(values):
                 click.echo(f"  {name:22} {_short(_told(name, value))}")
+        if title == "bars" and scores:
+            click.echo("\n".join(["", "scores (all of them: -v)", *(f"  {line}" for line in scores)]))
+
+
+def _scores(bars: dict[str, Any]) -> list[str]:
+    """The parts and the table of ``report``, without its notes; nothing where a file has other scores."""
+    try:
+        lines = report([Evaluation.from_dict(one) for one in bars["scores"].values()])
+    except (KeyError, TypeError, AttributeError, ValueError):  # any program may have written the document
+        return []
+    blanks = [i for i, line in enumerate(lines) if not line]
+    return [line for line in lines[: blanks[1]] if line] if len(blanks) > 1 else []
 
 
 def _document(file: ModelFile, net: CNet, versions: dict[str, Any]) -> dict[str, Any]:
@@ -109,8 +132,8 @@ def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
 def _told(name: str, value: Any) -> Any:
     """Times and steps in ns as they are written elsewhere; rows without times are small numbers."""
     last = name.rpartition(".")[2]
-    if isinstance(value, int) and last in ("test_begins", "first", "last") and value >= TIME:
-        return stamp(value)
+    if isinstance(value, int) and last in TIMES and value >= TIME:
+        return f"after {stamp(value - 1)}" if value % SECOND == 1 else stamp(value)
     return span(value) if isinstance(value, int) and last == "step" and value >= SECOND else value
 
 

@@ -11,6 +11,7 @@ import click
 
 from neuronet.bars.bars import stamp
 from neuronet.cli.epochs import EpochView
+from neuronet.cli.given import check_experience
 from neuronet.cli.interrupt import Interrupt
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import check_outputs, print_json, table
@@ -54,6 +55,7 @@ def command(experience: Path, output: Path, device: str | None, as_json: bool, *
     docs/programs.md explains it.
     """
     check_outputs([output], [experience])
+    check_experience(experience)
     settings = StudySettings.from_dict({k: v for k, v in options.items() if v is not None})
     lived = read_experience(experience)
     view = EpochView(settings.epochs)

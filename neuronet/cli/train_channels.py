@@ -17,7 +17,7 @@ from neuronet.cli.output import print_json, table
 from neuronet.device.find import find_device
 from neuronet.net import CNet
 from neuronet.series.channels import Channels
-from neuronet.series.read_channels import CHANGES, MISSING, read_channels
+from neuronet.series.read_channels import CHANGES, MISSING
 from neuronet.train.anomaly import RATES, AnomalyResult, is_anomaly_file, stored_settings, train_anomaly
 from neuronet.train.channels_contract import SIGNALS, ChannelSettings
 
@@ -79,8 +79,7 @@ def run(
     settings = ChannelSettings(**given)
     if resume:
         settings = _same(output, given)
-    rules = {"changes": settings.changes, "missing": settings.missing}
-    channels = read_channels(files, settings.channels, **rules, **reading)
+    channels = settings.read(files, settings.channels, **reading)
     settings = settings.resolved(channels)
     view = EpochView(settings.epochs or 0)
     for note in channels.notes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +21,7 @@ from neuronet.market.rules import CENTS, Rules, cents
 from neuronet.market.simulator import simulate
 from neuronet.market.state import ACCOUNT, time_vectors
 from neuronet.storage.atomic import replace_file
-from neuronet.storage.hdf5 import write_test
+from neuronet.storage.hdf5 import read_model, write_test
 from neuronet.study import targets
 from neuronet.study.file import Studied
 from neuronet.study.latents import latents_of
@@ -125,7 +127,9 @@ def online(
     settings, device = settings or OnlineSettings(), device or find_device()
     if every < 1:
         raise SpecError(f"every cannot be {every}", where="--every", fix="choose 1 or more")
-    studied = Studied.read(output if resume else model, device)
+    studied, began = Studied.read(output if resume else model, device), _mark(model)
+    if resume:
+        _check_model(studied.progress, began, str(output))
     lots = studied.units.lots if settings.lots is None else settings.lots
     if settings.lots is not None:
         rules.check_lots(lots)
@@ -134,7 +138,9 @@ def online(
     else:
         begins = unseen_from(model, since)
     columns = _columns(studied, bars, begins, rules)
-    identity = {"begins": begins, "settings": asdict(settings), "rules": rules.to_dict()}
+    identity = {
+        "begins": begins, "settings": asdict(settings), "rules": rules.to_dict(), "model": began,
+    }  # fmt: skip
     kept = _resumed(studied, identity, columns.bars, str(output)) if resume else {}
 
     def after(t: int) -> None:
@@ -184,13 +190,39 @@ def _columns(studied: Studied, bars: Bars, begins: int, rules: Rules) -> Columns
     )
 
 
+def _mark(model: str | Path) -> dict[str, str]:
+    """What a pass remembers of the model that it began with: the file's name and what it holds."""
+    file = read_model(model)
+    digest = hashlib.sha256(json.dumps([file.spec, file.training, file.bars], sort_keys=True).encode())
+    for name, array in sorted(file.arrays.items()):
+        digest.update(name.encode() + array.tobytes())
+    return {"file": Path(model).name, "sha256": digest.hexdigest()}
+
+
+def _check_model(progress: dict[str, Any], began: dict[str, str], where: str) -> None:
+    """SpecError when the pass to resume began with another model than the one that is given."""
+    if "done" not in progress:
+        raise SpecError("holds no online pass", where=f"--resume {where}", fix="start without --resume")
+    if "model" not in progress:  # a file of before the model was kept
+        log.warning("%s does not say which model its pass began with: is it %s?", where, began["file"])
+        return
+    then = progress["model"]
+    if then["sha256"] != began["sha256"]:
+        other = f"the {began['file']} that is given"
+        if then["file"] == began["file"]:
+            other = f"one of the same name that holds something else: {other}"
+        raise SpecError(
+            f"its pass began with {then['file']}, not with {other}",
+            where=f"--resume {where}",
+            fix=f"give the {then['file']} of then, or start without --resume",
+        )
+
+
 def _resumed(studied: Studied, identity: dict[str, Any], bars: Bars, where: str) -> dict[str, Any]:
     """What the pass in a file has said so far. SpecError when it is another pass."""
     progress = studied.progress
-    if "done" not in progress:
-        raise SpecError("holds no online pass", where=f"--resume {where}", fix="start without --resume")
     done = int(progress["done"])
-    other = [name for name in identity if progress[name] != identity[name]]
+    other = [name for name in identity if name != "model" and progress[name] != identity[name]]
     if done > len(bars) or fingerprint(bars[:done]) != progress["fingerprint"]:
         other.append("bars")
     if other:

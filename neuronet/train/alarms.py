@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from neuronet.anomaly.alarms import Alarm, find_alarms
 from neuronet.anomaly.metrics import Evaluation
 from neuronet.anomaly.scores import total
-from neuronet.anomaly.threshold import RATE, Threshold
+from neuronet.anomaly.threshold import RATE, Threshold, fewest, least_rate
 from neuronet.bars.bars import stamp
 from neuronet.device.base import Device
 from neuronet.errors import DataError
@@ -33,15 +33,17 @@ class Found:
 
     channels       these rows
     contributions  [rows, channels]: their mean is the score of a row
+    threshold      None if there is none, and no alarm then; ``why`` says why
     left_out       rows before them, which training has seen
     """
 
     channels: Channels
     contributions: Floats
-    threshold: Threshold
+    threshold: Threshold | None
     alarms: list[Alarm]
     left_out: int
     contract: ChannelsContract
+    why: str = ""
 
     @property
     def scores(self) -> Floats:
@@ -50,16 +52,20 @@ class Found:
 
     @property
     def above(self) -> int:
-        """Rows above the threshold."""
-        return int(self.threshold.above(self.scores).sum())
+        """Rows above the threshold; 0 without one."""
+        return 0 if self.threshold is None else int(self.threshold.above(self.scores).sum())
 
     def when(self, row: int) -> str:
         """The time of a row, or its number."""
         return stamp(self.channels.times[row]) if self.channels.timed else str(self.channels.times[row])
 
     def evaluate(self, labels: NDArray[np.bool_]) -> Evaluation:
-        """All metrics against labels [rows], at the threshold that was found without them."""
-        return Evaluation.of(self.scores, labels, self.threshold.value)
+        """All metrics against labels [rows], at the threshold that was found without them.
+
+        Without a threshold those that need one are None.
+        """
+        threshold = None if self.threshold is None else self.threshold.value
+        return Evaluation.of(self.scores, labels, threshold)
 
 
 def find(
@@ -70,6 +76,7 @@ def find(
     method: str = "pot",
     join: int = 0,
     every_row: bool = False,
+    needs_threshold: bool = True,
     device: Device | None = None,
     **options: Any,
 ) -> Found:
@@ -77,31 +84,71 @@ def find(
 
     rate, method  of the threshold, as Catch.threshold; join as in find_alarms
     every_row     also the rows that the model was fitted to, whose scores are lower
+    needs_threshold  False: where none can be had of the model's scores, there is none, and no alarm
     options       of reading: fields of ReadOptions
 
-    DataError when the channels are others, or no row is left; what Catch and read_channels raise.
+    DataError when the channels are others, no row is left, or there are fewer than a window; what Catch and
+    read_channels raise.
     """
     file = read_model(model)
     contract = ChannelsContract.from_dict(file.bars, str(model))
     channels = contract.read(paths, **options)
     catch = Catch.from_file(file, device, where=str(model))
-    threshold = catch.threshold(rate, method)
+    names = ", ".join(Path(path).name for path in paths)
+    _check_rows(channels, catch.context, names)
+    threshold, why = None, ""
+    try:
+        threshold = threshold_of(catch, rate, method, where=str(model))
+    except NoThresholdError as error:
+        if needs_threshold:
+            raise
+        why = f"{error.what} ({error.fix})"
     first = 0 if every_row else contract.unseen_from(channels)
     if first == len(channels):
         end = channels.when(first - 1)
         raise DataError(
             f"training may have seen all {first:,} rows: they end at {end}",
-            where=str(paths[0]),
+            where=names,
             fix="give later rows, or --all to score all the same",
         )
     begin = max(0, min(first, len(channels) - catch.context))  # a window at least
     far = catch.too_far(channels.values[begin:])
     if lack := _far_rows(channels[begin:], far):
-        raise DataError(lack, where=str(paths[0]), fix="correct these rows, or leave them out")
+        raise DataError(lack, where=names, fix="correct these rows, or leave them out")
     made = catch.contributions(channels.values[begin:])[first - begin :]
     looked = channels[first:]
-    alarms = find_alarms(made, threshold.value, looked.times, looked.names, join=join)
-    return Found(looked, made, threshold, alarms, first, contract)
+    alarms = []
+    if threshold is not None:
+        alarms = find_alarms(made, threshold.value, looked.times, looked.names, join=join)
+    return Found(looked, made, threshold, alarms, first, contract, why)
+
+
+class NoThresholdError(DataError):
+    """The scores that a model keeps give no threshold for a rate."""
+
+
+def threshold_of(catch: Catch, rate: float, method: str, *, where: str) -> Threshold:
+    """``Catch.threshold`` of the model in the file ``where``; NoThresholdError names options."""
+    if not 0.0 < rate < 1.0:
+        fix = "choose a share between 0 and 1, as in 0.001 for one row in 1,000"
+        raise DataError(f"the rate is {rate:g}", where="--rate", fix=fix)
+    try:
+        return catch.threshold(rate, method)
+    except DataError as error:
+        held, needed = len(catch.normal), fewest(rate, method)
+        fix = f"--rate {least_rate(held):g} or more"
+        fix = f"give {fix if method == 'quantile' else f'--method quantile with {fix}'}"
+        if held < needed:
+            fix += f", or train on more rows ({held:,} are held back for the threshold, it needs {needed:,})"
+        what = f"no threshold for a rate of {rate:g}: {error.what}"
+        raise NoThresholdError(what, where=where, fix=fix) from None
+
+
+def _check_rows(channels: Channels, context: int, where: str) -> None:
+    if (rows := len(channels)) < context:
+        less = int(channels.changed)
+        what = f"{rows:,} rows{' of changes' if less else ''} are fewer than the {context} of a window"
+        raise DataError(what, where=where, fix=f"give at least {context + less} rows")
 
 
 def _far_rows(channels: Channels, far: NDArray[np.bool_]) -> str:
@@ -122,7 +169,13 @@ def read_labels(
     if column and len(paths) > 1:
         fix = "give a file with a column of times and one of 0 and 1"
         raise DataError("is no file, and with several files no column", where=where, fix=fix)
-    found = read_channels(path, column, changes="no", **options)
+    try:
+        found = read_channels(path, column, changes="no", **options)
+    except DataError as error:
+        if column is None or not error.what.startswith("no column"):
+            raise
+        fix = "give the name of a column, or of a file with a column of times and one of 0 and 1"
+        raise DataError(f"is no file, and no column of {path.name}", where=where, fix=fix) from None
     if len(found.names) > 1:
         what = f"{path.name} has {len(found.names)} columns: {', '.join(found.names)}"
         raise DataError(what, where=where, fix="give a file with a column of times and one of 0 and 1")

@@ -20,6 +20,7 @@ from neuronet.net import CNet
 from neuronet.series.channels import Channels
 from neuronet.storage.hdf5 import read_model, write_model, write_test
 from neuronet.storage.model import ModelFile
+from neuronet.train.alarms import NoThresholdError, threshold_of
 from neuronet.train.channels_contract import KEY, ChannelsContract, ChannelSettings, test_rows
 
 RATES = (0.01, RATE)  # of the thresholds in the report
@@ -89,27 +90,33 @@ def train_anomaly(
         if on_epoch is not None and now.stopped != "interrupted":
             on_epoch(now)
 
-    state = model.fit(
-        train.values,
-        epochs=settings.epochs,
-        stride=settings.stride,
-        lr=settings.lr,
-        batch=settings.batch,
-        seed=settings.seed,
-        device=device,
-        state=state,
-        on_start=on_start,
-        on_epoch=keep,
-        on_batch=on_batch,
-        stop=stop,
-    )
+    try:
+        state = model.fit(
+            train.values,
+            epochs=settings.epochs,
+            stride=settings.stride,
+            lr=settings.lr,
+            batch=settings.batch,
+            seed=settings.seed,
+            device=device,
+            state=state,
+            on_start=on_start,
+            on_epoch=keep,
+            on_batch=on_batch,
+            stop=stop,
+        )
+    except DataError as error:
+        if "rows are too few" not in error.what:
+            raise
+        least = f"give {3 * model.context:,} rows or more before the test part, or a shorter --history"
+        raise DataError(error.what, where="--history", fix=least) from None
     if state.stopped == "interrupted":
         keep(state)
         return AnomalyResult(model, state, contract)
     file = model.file(state.document())
     file.bars = contract.to_dict()
     write_model(output, file)
-    thresholds, why = _thresholds(model)
+    thresholds, why = _thresholds(model, str(output))
     parts = [_part("held back", model.normal, thresholds)]
     if tested >= model.context:
         parts.append(_part("test", model.score(channels.values[-tested:]), thresholds))
@@ -148,13 +155,13 @@ def _resumed(output: Path, now: ChannelsContract, device: Device) -> tuple[Catch
     return model, state
 
 
-def _thresholds(model: Catch) -> tuple[tuple[Threshold | None, ...], str]:
+def _thresholds(model: Catch, where: str) -> tuple[tuple[Threshold | None, ...], str]:
     found: list[Threshold | None] = []
     why = ""
     for rate in RATES:
         try:
-            found.append(model.threshold(rate))
-        except DataError as error:
+            found.append(threshold_of(model, rate, "pot", where=where))
+        except NoThresholdError as error:
             found.append(None)
             why = str(error)
     return tuple(found), why

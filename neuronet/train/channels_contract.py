@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from neuronet.bars.bars import span
 from neuronet.bars.options import ReadOptions
+from neuronet.bars.read import symbol_of
 from neuronet.declared import check_fields
 from neuronet.errors import DataError, FileFormatError, SpecError
 from neuronet.models.catch import CHANGES_FIT, CHANGES_NET, HELD, Catch
@@ -29,11 +30,19 @@ log = logging.getLogger(__name__)
 SIGNALS = ("auto", "levels", "changes")
 FEWEST_STEPS = 1_500  # of a training on changes
 LEVELS_FIT: dict[str, Any] = {"epochs": 8, "lr": 1e-3}
+OPTIONS = {  # what read_channels names as Python has it
+    f"{name}={value!r}": f"--{name} {value} of 'neuronet train'"
+    for name, value in (("missing", "drop"), ("changes", "no"))
+}
 KEY = "channels"  # of the document in a model file's bars
 
 
 def _choice(default: Any, text: str) -> Any:
     return dataclasses.field(default=default, metadata={"help": text})
+
+
+class NoChannelError(DataError):
+    """A file lacks channels that were asked for; ``what`` names all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +101,22 @@ class ChannelSettings:
         open_ = {name: getattr(self, name) or value for name, value in default.items()}
         return dataclasses.replace(self, signal=signal, **open_)
 
+    def read(self, paths: Sequence[str | Path], names: Sequence[str] | None, **options: Any) -> Channels:
+        """Read files by these settings, and the channels ``names`` of each file, None for all.
+
+        options  fields of ReadOptions. NoChannelError for names that a file lacks; raises as read_channels
+        """
+        rules = {"changes": self.changes, "missing": self.missing}
+        try:
+            return read_channels(paths, names, **rules, **options)
+        except DataError as error:
+            if names is not None and error.what.startswith("no column"):
+                raise _no_channel(error, paths, names, **options) from None
+            fix = error.fix
+            for python, option in OPTIONS.items():
+                fix = fix.replace(python, option)
+            raise DataError(error.what, where=error.where, fix=fix) from None
+
     def model(self) -> Catch:
         """The net to train, of settings that are ``resolved``."""
         assert self.history is not None
@@ -112,7 +137,9 @@ class ChannelSettings:
     def _require(self, name: str, sound: bool, fix: str) -> None:
         if not sound:
             option = "--" + name.replace("_", "-")
-            raise SpecError(f"{name} cannot be {getattr(self, name)!r}", where=option, fix=fix)
+            value = getattr(self, name)
+            shown = ",".join(map(str, value)) if isinstance(value, tuple) else value
+            raise SpecError(f"{name} cannot be {shown!r}", where=option, fix=fix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,26 +199,36 @@ class ChannelsContract:
 
         Columns that are no channels are left out, with a note. DataError when a channel is missing.
         """
-        rules = {"changes": self.settings.changes, "missing": self.settings.missing}
         wanted = self.names if len(paths) == 1 else self.settings.channels
+        files = ", ".join(Path(path).name for path in paths)
         try:
-            found = read_channels(paths, wanted, **rules, **options)
-        except DataError as error:
-            if not error.what.startswith("no column"):
-                raise
-            fix = f"give files with the model's channels: {', '.join(self.names)}"
-            raise DataError(error.what, where=error.where, fix=fix) from None
+            found = self.settings.read(paths, wanted, **options)
+        except NoChannelError as error:
+            raise self._lack(error.what, error.where, paths, options) from None
         if lacking := [name for name in self.names if name not in found.names]:
-            raise DataError(
-                f"channel {lacking[0]!r} is not there, only {', '.join(found.names)}",
-                where=", ".join(Path(path).name for path in paths),
-                fix=f"give the files of {', '.join(self.names)}, named as those of training",
-            )
+            what = f"no channel {_listed(lacking)}, only {', '.join(found.names)}"
+            raise self._lack(what, files, paths, options)
         if extra := [name for name in found.names if name not in self.names]:
             log.warning("not channels of the model, left out: %s", ", ".join(extra))
         found = found.select(self.names)
         self._compare(found, options)
         return found
+
+    def _lack(
+        self, what: str, where: str, paths: Sequence[str | Path], options: Mapping[str, Any]
+    ) -> DataError:
+        """The error for files that lack channels. It says which file is missing where that can be told."""
+        titles = {title for path in paths for title in (symbol_of(path), Path(path).stem)}
+        titles |= {str(options["symbol"])} if options.get("symbol") else set()
+        own = [n for n in self.names if any(n == title or n.startswith(f"{title} ") for title in titles)]
+        lacking = [name for name in self.names if name not in own]
+        if own and lacking:
+            what = f"the file of {_listed(lacking)} is missing: training had several files side by side"
+            fix = f"give it beside that of {_listed(own)}, named as in training"
+            return DataError(what, where=", ".join(Path(path).name for path in paths), fix=fix)
+        names = ", ".join(self.names)
+        fix = f"give files with the model's channels: {names}; one with these columns, or several so named"
+        return DataError(what, where=where, fix=fix)
 
     def unseen_from(self, channels: Channels) -> int:
         """The first row that training cannot have seen, ``len(channels)`` if there is none.
@@ -239,6 +276,31 @@ def test_rows(channels: Channels, settings: ChannelSettings) -> int:
         fix = f"choose a date after {channels.when(0)}"
         raise SpecError(f"no row is before {settings.test_from}", where=where, fix=fix)
     return count
+
+
+def _no_channel(
+    error: DataError, paths: Sequence[str | Path], names: Sequence[str], **options: Any
+) -> DataError:
+    """The error that names each channel that the file at fault lacks, and those that there are."""
+
+    def there(path: str | Path, wanted: Sequence[str] | None) -> tuple[str, ...]:
+        try:
+            return read_channels([path], wanted, changes="no", missing="drop", **options).names
+        except DataError:
+            return ()
+
+    path = next((path for path in paths if Path(path).name == error.where), paths[0])
+    lacking = [name for name in names if not there(path, [name])]
+    if not lacking:  # of bars, some named by what they mean, others as in the file's header
+        return DataError(error.what, where=error.where, fix="name all channels as the header does")
+    found = there(path, None)
+    fix = f"choose from {', '.join(found)}" if found else error.fix
+    return NoChannelError(f"no column {_listed(lacking)}", where=error.where, fix=fix)
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = map(repr, names)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _some(*there: bool) -> tuple[str, ...]:

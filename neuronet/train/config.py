@@ -23,6 +23,9 @@ def read_config(path: str | Path) -> tuple[Spec, Spec]:
         raise SpecError(f"is not TOML: {error}", where=str(path), fix="correct the line") from error
     except OSError as error:
         raise SpecError(f"cannot be read: {error.strerror}", where=str(path), fix="check the name") from error
+    if not data:
+        fix = "write settings under [train], or a net; --print-config prints an example"
+        raise SpecError("declares nothing", where=str(path), fix=fix)
     settings = data.pop("train", {})
     if not isinstance(settings, dict):
         raise SpecError("train is not a table", where=str(path), fix="write the settings under [train]")

@@ -62,7 +62,8 @@ class Settings:
             object.__setattr__(self, "features", tuple(re.split(r"[,\s]+", self.features.strip())))
         unknown = [name for name in self.features if name not in FEATURE_SETS]
         self._require("task", self.task in TASKS, f"choose from {', '.join(TASKS)}")
-        self._require("model", self.model in MODELS, f"choose from {', '.join(MODELS)}; catch as an option")
+        models = f"choose from {', '.join(MODELS)}; catch only as an option of train"
+        self._require("model", self.model in MODELS, models)
         self._require(
             "features", bool(self.features) and not unknown, f"choose from {', '.join(FEATURE_SETS)}"
         )
@@ -127,7 +128,9 @@ class Settings:
     def _require(self, name: str, sound: bool, fix: str) -> None:
         if not sound:
             option = "--" + name.replace("_", "-")
-            raise SpecError(f"{name} cannot be {getattr(self, name)!r}", where=option, fix=fix)
+            value = getattr(self, name)
+            shown = ",".join(map(str, value)) if isinstance(value, tuple) else value
+            raise SpecError(f"{name} cannot be {shown!r}", where=option, fix=fix)
 
 
 def _is_positive(value: Any) -> bool:

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from neuronet.anomaly.pareto import Pareto, fit_pareto
-from neuronet.anomaly.threshold import Threshold, effective, pot_threshold, quantile_threshold
+from neuronet.anomaly.threshold import (
+    Threshold,
+    effective,
+    fewest,
+    least_rate,
+    pot_threshold,
+    quantile_threshold,
+)
 from neuronet.errors import DataError
 
 
@@ -31,6 +38,12 @@ def test_too_few_scores_for_a_rate() -> None:
     with pytest.raises(DataError, match=r"99 scores are too few for a rate of 0.009") as error:
         quantile_threshold(np.arange(99.0), 0.009)
     assert "give at least 111 scores, choose a rate >= 0.01" in error.value.fix
+    for count in (99, 139, 149, 153, 10_000):  # of 1/140 = 0.00714 the first two digits would be too small
+        rate = least_rate(count)
+        assert quantile_threshold(np.arange(float(count)), rate).rate == rate
+        with pytest.raises(DataError, match="too few"):
+            quantile_threshold(np.arange(float(count)), 0.9 * rate)
+    assert (fewest(0.001, "quantile"), fewest(0.001, "pot")) == (999, 300)
     with pytest.raises(DataError, match="200 scores are too few: the highest 10% are 20, and a tail"):
         pot_threshold(np.arange(200.0), 0.001)
 

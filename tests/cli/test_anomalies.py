@@ -102,7 +102,8 @@ def test_training_says_what_it_learned_and_what_it_found(trained: Trained) -> No
     assert printed[1][:3] == ["held", "back", "153"]
     assert printed[2][:2] == ["test", "135"]
     assert float(printed[2][3]) > float(printed[1][4])  # the highest score of the test part
-    assert "pot_threshold: 153 scores are too few" in result.stdout
+    assert f"{trained.model}: no threshold for a rate of 0.001: 153 scores are too few" in result.stdout
+    assert "Fix: give --method quantile with --rate 0.0065 or more, or train on more rows" in result.stdout
 
 
 def test_the_file_knows_its_channels(trained: Trained) -> None:
@@ -172,8 +173,8 @@ def test_interrupted_and_resumed_gives_the_same_bytes(
         ),
         (("--history", 3), "--history: history cannot be 3\nFix: choose 4 or more"),
         (("--test-from", "2020-01-01"), "no row is before 2020-01-01"),
-        (("--channels", "moon"), "no column 'moon'"),
-        (("--test", 0.97), "27 rows are too few for windows of 16"),
+        (("--channels", "wind,moon,mars"), "no column 'moon' and 'mars'\nFix: choose from load, wind, sun"),
+        (("--test", 0.97), "--history: 27 rows are too few for windows of 16"),
         (("--tz", "UTC"), "tz can be chosen for bars only"),
     ],
 )
@@ -286,14 +287,45 @@ def test_json_with_labels(trained: Trained, tmp_path: Path) -> None:
     assert float(auc[2]) == pytest.approx(0.5, abs=0.1)
 
 
+def test_labels_need_no_threshold(trained: Trained, tmp_path: Path) -> None:
+    """153 scores give none for one row in 1,000; AUC and the like are of the scores alone."""
+    labels = write_table(tmp_path / "l.csv", np.isin(np.arange(ROWS), np.arange(820, 832))[:, None], "bad")
+    result = call("anomalies", trained.model, trained.table, "--labels", labels)
+    assert result.exit_code == 0, result.output
+    names = [line.split("  ")[0] for line in result.stdout.splitlines()[2:]]
+    assert names[:2] == ["AUC-ROC", "AUC-PR"]
+    assert not {"precision", "F1", "affiliation F1"} & set(names)
+    assert "no threshold for a rate of 0.001: 153 scores are too few" in result.stderr
+    assert "give --method quantile with --rate 0.0065 or more" in result.stderr
+    data = json.loads(call("anomalies", trained.model, trained.table, "--labels", labels, "--json").stdout)
+    assert (data["threshold"], data["rows_above"], data["alarms"]) == (None, None, [])
+    assert data["why"].startswith("no threshold for a rate of 0.001")
+    assert data["evaluation"]["f1"] is data["evaluation"]["affiliation"] is None
+    how = ("--method", "quantile", "--rate", 0.0065, "--json")
+    with_one = json.loads(call("anomalies", trained.model, trained.table, "--labels", labels, *how).stdout)
+    assert with_one["evaluation"]["auc_roc"] == data["evaluation"]["auc_roc"]
+    assert with_one["evaluation"]["f1"] is not None
+    for option in ("-o", "--scores"):  # files of alarms need one
+        path = tmp_path / "out.csv"
+        refused = call("anomalies", trained.model, trained.table, "--labels", labels, option, path)
+        assert (refused.exit_code, path.exists()) == (2, False)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--rate", 0), "the rate is 0.0"),
+        (("--rate", 0), "--rate: the rate is 0\n"),
         (("--rate", 0.02), "153 scores are too few: the highest 10% are 15"),
         (("--method", "median"), "is not one of"),
         (("--join", -1), "is not in the range"),
-        (("--labels", "moon", "--rate", 0.02, *QUANTILE), "no column 'moon'"),
+        (
+            ("--labels", "moon", "--rate", 0.02, *QUANTILE),
+            "--labels moon: is no file, and no column of plant ü.csv\nFix: give the name of",
+        ),
+        (
+            QUANTILE,
+            "Fix: give --rate 0.0065 or more, or train on more rows (153 are held back",
+        ),
         (("--labels", "wind", "--rate", 0.02, *QUANTILE), "--labels wind: there is a -"),
         (("--columns", "time=time"), "--columns does not go with channels"),
         (("-o", "none/a.csv"), "there is no folder"),
@@ -317,7 +349,10 @@ Change = Callable[[Path], Path]
             "give files with the model's channels: load, w",
         ),
         (lambda p: write_table(p, values(765)), "training may have seen all 765 rows"),
-        (lambda p: write_table(p, values(12), timed=False), "12 rows are fewer than a window of 16"),
+        (
+            lambda p: write_table(p, values(12), timed=False),
+            "t.csv: 12 rows are fewer than the 16 of a",
+        ),
         (lambda p: write_table(p, np.where(np.arange(900)[:, None] == 3, np.nan, values())), "1 of 900 rows"),
     ],
 )
@@ -374,7 +409,33 @@ def test_bars_of_several_symbols(symbols: tuple[Path, Path], tmp_path: Path) -> 
     assert data["alarms"] == turned["alarms"]
     alone = call("anomalies", model, one)
     assert alone.exit_code == 2
-    assert "channels: SYMA, SYMB" in alone.stderr
+    assert "SYMA_H1.csv: the file of 'SYMB' is missing: training had several" in alone.stderr
+    wrong = call("anomalies", model, other, one.with_name("none.csv"))
+    assert "none.csv: cannot be read" in wrong.stderr
+    few = one.with_name("few.csv")
+    few.write_text("".join(one.read_text("utf-8").splitlines(keepends=True)[:8]), "utf-8")
+    for files, lacking in (((other,), "SYMA"), ((other, few), "SYMA")):
+        told = call("anomalies", model, *files)
+        assert f"the file of '{lacking}' is missing" in told.stderr
+    bars = tmp_path / "one.h5"
+    assert call("train", one, "-o", bars, "--model", "catch", *SMALL).exit_code == 0
+    short = call("anomalies", bars, few, "--all")
+    assert short.exit_code == 2
+    assert "few.csv: 6 rows of changes are fewer than the 16 of a window" in short.stderr
+    assert "Fix: give at least 17 rows" in short.stderr
+
+
+def test_an_unknown_channel_of_bars_is_named(symbols: tuple[Path, Path], tmp_path: Path) -> None:
+    """Not the known one, which the header calls <CLOSE>."""
+    out = ("-o", tmp_path / "m.h5", "--model", "catch", *SMALL)
+    result = call("train", symbols[0], *out, "--channels", "close,foo")
+    assert result.exit_code == 2
+    assert "SYMA_H1.csv: no column 'foo'\nFix: choose from open, high, low, close\n" in result.stderr
+    mixed = call("train", symbols[0], *out, "--channels", "close,<SPREAD>")
+    assert "no column 'close'; the columns are <DATE>" in mixed.stderr
+    assert "Fix: name all channels as the header does" in mixed.stderr
+    hole = write_table(tmp_path / "hole.csv", np.where(np.arange(900)[:, None] == 3, np.nan, values()))
+    assert "with --missing drop of 'neuronet train'" in call("train", hole, *out).stderr
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "backtest"])

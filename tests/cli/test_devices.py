@@ -43,7 +43,7 @@ def test_without_opencl_numpy_is_listed_and_the_rest_explained(python: Any) -> N
     assert done.stdout.splitlines()[1].split()[:4] == ["*", "0", "NumPy", "float32"]
     refused = python("-m", "neuronet", "selfcheck", "--device", "gpu", **NO_OPENCL)
     assert refused.returncode == 1
-    assert refused.stderr.startswith("error: find_device: no usable device matches 'gpu' (no OpenCL platform")
+    assert refused.stderr.startswith("error: --device: no usable device matches 'gpu' (no OpenCL platform")
     assert "Fix: " in refused.stderr
     assert 'pip install "neuronet[cpu]"' in refused.stderr
 

@@ -247,7 +247,7 @@ def test_files_that_are_no_forecaster_or_no_series(
         (series_file, series_file): f"error: {series_file}: ",
         (tmp_path / "none.h5", series_file): "none.h5: no such file",
         (forecaster_file, tmp_path / "none.csv"): "none.csv",
-        (series_file, forecaster_file): "this is a model, not bars\nFix: ",  # the other way round
+        (series_file, forecaster_file): "where a model is wanted\nFix: ",  # the other way round
         (forecaster_file,): "this is a model, not bars\nFix: ",
     }.items():
         result = run("forecast", *files)

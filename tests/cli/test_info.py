@@ -13,7 +13,7 @@ from neuronet.fitting.fit import fit
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
 from neuronet.net import CNet
-from neuronet.storage.hdf5 import write_model
+from neuronet.storage.hdf5 import read_model, write_model
 
 BARS = {
     "features": ["open", "close"],
@@ -61,6 +61,35 @@ def test_layers_shapes_and_parameters_are_listed(run: Any, model: Path) -> None:
         "written by neuronet 0.1.0",
     ):
         assert words.split() in lines, words
+
+
+def test_scores_are_a_table_and_all_of_them_with_v(run: Any, model_file: Path) -> None:
+    """A line for each part and baseline, the same numbers as after training."""
+    short, long = (run("info", model_file, *options).stdout.splitlines() for options in ((), ("-v",)))
+    begin = short.index("scores (all of them: -v)")
+    table = short[begin + 1 : short.index("", begin + 1)]
+    assert [line.split()[0] for line in table[:3]] == ["validation", "test", "part"]
+    assert [line.split()[:2] for line in table[3:]] == [
+        [part, name] for part in ("validation", "test") for name in ("model", "last", "drift", "seasonal")
+    ]
+    assert not any(".scores." in line for line in short)
+    scores = read_model(model_file).bars["scores"]["test"]["scores"]["model"]
+    row = next(line for line in table if line.startswith("  test        model"))
+    assert f"{scores['mae_price']:.5g}" in row
+    assert ["scores.test.scores.model.mae_price", f"{scores['mae_price']:.6g}"] in [s.split() for s in long]
+    assert "scores (all of them: -v)" not in long
+    assert len(short) < 95 < len(long)
+
+
+def test_scores_of_another_form_are_listed_as_they_are(run: Any, model: Path) -> None:
+    file = read_model(model)
+    for scores in ({"test": {"mine": 1.5}}, {"test": 3}, [1], {}):
+        file.bars = {"scores": scores, "test_begins": 1_675_998_000_000_000_001}
+        write_model(model, file)
+        result = run("info", model)
+        assert result.exit_code == 0, result.output
+        assert "  scores" in result.stdout
+        assert "test_begins            after 2023-02-10 03:00:00" in result.stdout
 
 
 def test_json_holds_all_of_it(run: Any, model: Path) -> None:

@@ -184,6 +184,13 @@ def test_messages_go_to_stderr_as_plain_lines(
     assert logging.getLogger("neuronet").handlers == handlers
 
 
+def test_errors_say_where_on_the_command_line(run: Any, command: Any) -> None:
+    """The library names its functions, the command line its options."""
+    for where, shown in {"find_device": "--device", "Frequency": "--frequency", "m.h5": "m.h5"}.items():
+        command(fail(errors.DataError("is wrong", where=where, fix="choose another")))
+        assert run("devices").stderr == f"error: {shown}: is wrong\nFix: choose another\n"
+
+
 def test_the_log_file_gets_every_message(run: Any, command: Any, tmp_path: Path) -> None:
     command(talk)
     file = tmp_path / "Протокол.log"
@@ -197,8 +204,8 @@ def test_the_log_file_gets_every_message(run: Any, command: Any, tmp_path: Path)
         "ERROR neuronet.test: an error",
     ]
     result = run("--log-file", tmp_path / "missing" / "file", "devices")
-    assert result.exit_code == 1
-    assert "Could not open file" in result.stderr
+    assert result.exit_code == 2
+    assert "Invalid value for '--log-file': " in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_the_whole_chain(run: Any, actor: Path, bars_file: Path, tmp_path: Path)
 
 
 def test_ctrl_c_stops_online_and_resume_goes_on(
-    run: Any, actor: Path, bars_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Any, actor: Path, model_file: Path, bars_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = ("--shadows", 3, "--memory", 50, *COSTS)
     whole = tmp_path / "whole.h5"
@@ -90,6 +90,9 @@ def test_ctrl_c_stops_online_and_resume_goes_on(
         result = run("online", actor, bars_file, "-o", path, *few)
     assert result.exit_code == 130
     assert f"saved {path} after 30 bars; go on with:" in result.stderr
+    other = run("online", model_file, bars_file, "-o", path, *few, "--resume")
+    assert other.exit_code == 2
+    assert f"its pass began with {actor.name}, not with the {model_file.name} that is" in other.stderr
     assert run("online", actor, bars_file, "-o", path, *few, "--resume").exit_code == 0
     assert path.read_bytes() == whole.read_bytes()
 
@@ -112,6 +115,8 @@ def test_wrong_input(run: Any, bars_file: Path, model_file: Path, tmp_path: Path
         ("study", tmp_path / "none.h5", "-o", path): "no such file",
         ("study", model_file, "-o", model_file): "is a file to read",
         ("study", model_file, "-o", path, "--tau", 2): "--tau: tau cannot be 2.0",
+        ("study", bars_file, "-o", path): "where experience is wanted\nFix: if these are bars, let agents",
+        ("online", bars_file, bars_file, "-o", path): "where a model is wanted",
         ("online", model_file, bars_file, "-o", path): "holds no actor that learns",
         ("online", model_file, bars_file, "-o", path, "--every", 0): "--every",
         ("online", model_file, bars_file, "-o", path, "--memory", 1): "--memory",

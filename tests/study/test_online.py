@@ -184,6 +184,36 @@ def test_another_pass_is_not_resumed(quick: SimpleNamespace, tools: SimpleNamesp
             })  # fmt: skip
 
 
+def test_the_pass_of_another_model_is_not_resumed(
+    quick: SimpleNamespace, tools: SimpleNamespace, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Both are named; a copy is the same model, and older files do not say which it was."""
+    path, rules, bars = tmp_path / "o.h5", tools.rules, quick.bars[:910]
+    other, copy, namesake = tmp_path / "other.h5", tmp_path / "copy.h5", tmp_path / "sub" / "m.h5"
+    studied = Studied.read(quick.model, DEVICE)
+    studied.networks.actor.pool.values.fill(0.5)
+    namesake.parent.mkdir()
+    for target in (other, namesake):
+        studied.write(target)
+    copy.write_bytes(quick.model.read_bytes())
+    whole = run(quick, path, rules, bars)
+    before, how = path.read_bytes(), {"settings": FEW, "device": DEVICE, "resume": True}
+    for model, message in (
+        (other, "began with m.h5, not with the other.h5 that is given\nFix: give the m.h5 of then"),
+        (namesake, "began with m.h5, not with one of the same name"),
+    ):
+        with pytest.raises(SpecError, match=message):
+            online(model, bars, path, rules, **how)
+        assert path.read_bytes() == before
+    same(online(copy, bars, path, rules, **how), whole)
+    assert not caplog.records
+    old = Studied.read(path, DEVICE)
+    del old.progress["model"]
+    old.write(path)
+    same(online(other, bars, path, rules, **how), whole)
+    assert "does not say which model its pass began with: is it other.h5?" in caplog.text
+
+
 def test_the_log(quick: SimpleNamespace, tools: SimpleNamespace, tmp_path: Path) -> None:
     found = run(quick, tmp_path / "o.h5", tools.rules, quick.bars[:1_000], log_file=tmp_path / "o.csv")
     lines = (tmp_path / "o.csv").read_text().splitlines()

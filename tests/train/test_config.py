@@ -93,6 +93,9 @@ def test_unknown_layer_and_missing_file(tmp_path: Path) -> None:
         declared_net(settings, 5, net)
     with pytest.raises(SpecError, match=r"none\.toml: cannot be read"):
         read_config(tmp_path / "none.toml")
+    for text in ("", "# nothing\n"):
+        with pytest.raises(SpecError, match="declares nothing\nFix: write settings under"):
+            read_config(write(tmp_path, text))
 
 
 def test_a_net_in_the_file_and_another_model_are_refused(tmp_path: Path) -> None:
