@@ -203,11 +203,12 @@ __kernel void MHFlashAttentionGPU(
                 float s[2][4] = {{0.0f}};
                 for (int i = 0; i < lanes; ++i) {
                     const float4 a = tile[t0 * pitch + i], c = tile[(t0 + pairs) * pitch + i];
-                    for (int r = 0; r < 4; ++r)
-                        if (r1 + r < chunk) {
-                            s[0][r] += dot4(asked[(r1 + r) * lanes + i], a);
-                            s[1][r] += dot4(asked[(r1 + r) * lanes + i], c);
-                        }
+                    #pragma unroll
+                    for (int r = 0; r < 4; ++r) {
+                        const float4 one = asked[min(r1 + r, chunk - 1) * lanes + i];
+                        s[0][r] += dot4(one, a);
+                        s[1][r] += dot4(one, c);
+                    }
                 }
                 for (int k2 = 0; k2 < 2; ++k2)
                     for (int r = 0; r < 4; ++r) {
@@ -242,11 +243,10 @@ __kernel void MHFlashAttentionGPU(
                     __local const float4 *to = tile + t * pitch + lane;
                     const float4 a = to[0], c = to[pitch], e = to[2 * pitch], f = to[3 * pitch];
                     #pragma unroll
-                    for (int r = 0; r < ROWS; ++r)
-                        if (r < chunk) {
-                            const float4 w = weight[(r * KEYS + t) / 4];
-                            sum[r] += w.s0 * a + w.s1 * c + w.s2 * e + w.s3 * f;
-                        }
+                    for (int r = 0; r < ROWS; ++r) {    // those behind the last weigh nothing
+                        const float4 w = weight[(r * KEYS + t) / 4];
+                        sum[r] += w.s0 * a + w.s1 * c + w.s2 * e + w.s3 * f;
+                    }
                 }
             }
             barrier(CLK_LOCAL_MEM_FENCE);

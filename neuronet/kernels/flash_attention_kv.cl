@@ -207,11 +207,12 @@ __kernel void MHFlashAttentionGradientKVGPU(
                     float s[2] = {0.0f, 0.0f}, dp[2] = {0.0f, 0.0f};
                     for (int i = 0; i < lanes; ++i) {
                         const float4 a = tile[t1 * pitch + i], c = tile[TILE + t1 * pitch + i];
-                        for (int r = 0; r < 2; ++r)
-                            if (r1 + r < chunk) {
-                                s[r] += dot4(key[(r1 + r) * lanes + i], a);
-                                dp[r] += dot4(value[(r1 + r) * lanes + i], c);
-                            }
+                        #pragma unroll
+                        for (int r = 0; r < 2; ++r) {
+                            const int at_row = min(r1 + r, chunk - 1) * lanes + i;
+                            s[r] += dot4(key[at_row], a);
+                            dp[r] += dot4(value[at_row], c);
+                        }
                     }
                     for (int r = r1; r < r1 + 2; ++r) {
                         const bool seen = t1 < stop && r < count && r0 + r >= first && r0 + r < last;
@@ -225,14 +226,13 @@ __kernel void MHFlashAttentionGradientKVGPU(
                     for (int t = 4 * slice; t < block; t += 4 * slices) {
                         __local const float4 *one = tile + t * pitch + lane, *two = one + TILE;
                         #pragma unroll
-                        for (int r = 0; r < ROWS; ++r)
-                            if (r < chunk) {
-                                const float4 w = slant[(r * TURN + t) / 4], e = weight[(r * TURN + t) / 4];
-                                sum[r] += w.s0 * one[0] + w.s1 * one[pitch] + w.s2 * one[2 * pitch] +
-                                          w.s3 * one[3 * pitch];
-                                back[r] += e.s0 * two[0] + e.s1 * two[pitch] + e.s2 * two[2 * pitch] +
-                                           e.s3 * two[3 * pitch];
-                            }
+                        for (int r = 0; r < ROWS; ++r) {    // those behind the last weigh nothing
+                            const float4 w = slant[(r * TURN + t) / 4], e = weight[(r * TURN + t) / 4];
+                            sum[r] += w.s0 * one[0] + w.s1 * one[pitch] + w.s2 * one[2 * pitch] +
+                                      w.s3 * one[3 * pitch];
+                            back[r] += e.s0 * two[0] + e.s1 * two[pitch] + e.s2 * two[2 * pitch] +
+                                       e.s3 * two[3 * pitch];
+                        }
                     }
                 barrier(CLK_LOCAL_MEM_FENCE);
             }

@@ -204,11 +204,12 @@ __kernel void MHFlashAttentionGradientQGPU(
                 float s[2] = {0.0f, 0.0f}, dp[2] = {0.0f, 0.0f};
                 for (int i = 0; i < lanes; ++i) {
                     const float4 a = tile[t1 * pitch + i], c = tile[TILE + t1 * pitch + i];
-                    for (int r = 0; r < 2; ++r)
-                        if (r1 + r < chunk) {
-                            s[r] += dot4(asked[(r1 + r) * lanes + i], a);
-                            dp[r] += dot4(back[(r1 + r) * lanes + i], c);
-                        }
+                    #pragma unroll
+                    for (int r = 0; r < 2; ++r) {
+                        const int at_row = min(r1 + r, chunk - 1) * lanes + i;
+                        s[r] += dot4(asked[at_row], a);
+                        dp[r] += dot4(back[at_row], c);
+                    }
                 }
                 for (int r = r1; r < r1 + 2; ++r) {
                     const bool sees = t1 < stop && b + t1 >= first[r] && b + t1 < last[r];
@@ -222,11 +223,10 @@ __kernel void MHFlashAttentionGradientQGPU(
                     __local const float4 *key = tile + t * pitch + lane;
                     const float4 a = key[0], c = key[pitch], e = key[2 * pitch], f = key[3 * pitch];
                     #pragma unroll
-                    for (int r = 0; r < ROWS; ++r)
-                        if (r < chunk) {
-                            const float4 w = slant[(r * TURN + t) / 4];
-                            sum[r] += w.s0 * a + w.s1 * c + w.s2 * e + w.s3 * f;
-                        }
+                    for (int r = 0; r < ROWS; ++r) {    // those behind the last weigh nothing
+                        const float4 w = slant[(r * TURN + t) / 4];
+                        sum[r] += w.s0 * a + w.s1 * c + w.s2 * e + w.s3 * f;
+                    }
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
         }

@@ -156,7 +156,7 @@ __kernel void MHFlashSTCACPU(
 }
 
 // --- GPU: a work-group has a stretch and 8 rows of u, and loads tiles of x into local memory ---
-// Scores: a work-item has 2 keys and 4 rows. Sums: 4 numbers of x and every slices-th 4 keys, for all rows.
+// Scores: a work-item has 2 keys and 2 rows. Sums: 4 numbers of x and every slices-th 4 keys, for all rows.
 
 #define GROUP 128
 #define ROWS 8
@@ -215,23 +215,23 @@ __kernel void MHFlashSTCAGPU(
                     tile[t * pitch + lane] =
                         t < stop ? load4(x + (size_t)(b + t) * d, lane, d, whole4) : (float4)0.0f;
             barrier(CLK_LOCAL_MEM_FENCE);
-            if (id < keys) {
-                const int pairs = keys / 2, t0 = id % pairs, t1 = t0 + pairs, r1 = id / pairs * 4;
-                float s0[4] = {0.0f}, s1[4] = {0.0f};
+            if (id < 2 * keys) {
+                const int pairs = keys / 2, t0 = id % pairs, t1 = t0 + pairs, r1 = id / pairs * 2;
+                float s0[2] = {0.0f}, s1[2] = {0.0f};
+                #pragma unroll 4
                 for (int i = 0; i < lanes; ++i) {
                     const float4 a = tile[t0 * pitch + i], c = tile[t1 * pitch + i];
                     #pragma unroll
-                    for (int r = 0; r < 4; ++r)
-                        if (r1 + r < chunk) {
-                            const float4 v = asked[(r1 + r) * lanes + i];
-                            s0[r] += dot4(v, a);
-                            s1[r] += dot4(v, c);
-                        }
+                    for (int r = 0; r < 2; ++r) {
+                        const float4 v = asked[min(r1 + r, chunk - 1) * lanes + i];
+                        s0[r] += dot4(v, a);
+                        s1[r] += dot4(v, c);
+                    }
                 }
                 const float age0 = recency && t0 < stop ? ages[b + t0] : 0.0f;
                 const float age1 = recency && t1 < stop ? ages[b + t1] : 0.0f;
                 #pragma unroll
-                for (int r = 0; r < 4; ++r) {
+                for (int r = 0; r < 2; ++r) {
                     const int from = first[r1 + r], until = min(last[r1 + r], b + stop);
                     const float a = scale * s0[r] - (recency ? steep[r1 + r] * (age0 - now[r1 + r]) : 0.0f);
                     const float c = scale * s1[r] - (recency ? steep[r1 + r] * (age1 - now[r1 + r]) : 0.0f);
@@ -262,11 +262,10 @@ __kernel void MHFlashSTCAGPU(
                     __local const float4 *key = tile + t * pitch + lane;
                     const float4 a = key[0], c = key[pitch], e = key[2 * pitch], g = key[3 * pitch];
                     #pragma unroll
-                    for (int r = 0; r < ROWS; ++r)
-                        if (r < chunk) {
-                            const float4 w = weight[(r * KEYS + t) / 4];
-                            sum[r] += w.s0 * a + w.s1 * c + w.s2 * e + w.s3 * g;
-                        }
+                    for (int r = 0; r < ROWS; ++r) {    // those behind the last weigh nothing
+                        const float4 w = weight[(r * KEYS + t) / 4];
+                        sum[r] += w.s0 * a + w.s1 * c + w.s2 * e + w.s3 * g;
+                    }
                 }
             }
             barrier(CLK_LOCAL_MEM_FENCE);

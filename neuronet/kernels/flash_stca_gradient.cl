@@ -210,7 +210,7 @@ __kernel void MHFlashSTCAGradientCPU(
 }
 
 // --- GPU: 8 rows of u after the other; a work-group has a stretch --------------------------------
-// Scores: a work-item has 2 keys and 4 rows. Sums: 4 numbers of x and every slices-th 4 keys, for all rows.
+// Scores: a work-item has 2 keys and 2 rows. Sums: 4 numbers of x and every slices-th 4 keys, for all rows.
 
 #define GROUP 128
 #define ROWS 8
@@ -259,7 +259,7 @@ __kernel void MHFlashSTCAGradientGPU(
     const int chunk = min(ROWS, CHUNK / lanes), keys = min(KEYS, TILE / pitch & ~3), pairs = keys / 2;
     const int lane = id % lanes, slice = id / lanes, slices = GROUP / lanes;
     const bool whole4 = d % 4 == 0;
-    const int t0 = id % pairs, t1 = t0 + pairs, r1 = id / pairs * 4;
+    const int t0 = id % pairs, t1 = t0 + pairs, r1 = id / pairs * 2;
     limits += marks > 1 ? 2 * n * queries : 0;
     const int2 all = seen(limits, queries, length), own = stretch(all, splits, part);
     x += (size_t)n * length * d;
@@ -296,7 +296,7 @@ __kernel void MHFlashSTCAGradientGPU(
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         float4 sum[ROWS];
-        float dslope[4] = {0.0f};
+        float dslope[2] = {0.0f};
         #pragma unroll
         for (int r = 0; r < ROWS; ++r) sum[r] = 0.0f;
         for (int b = own.x; b < own.y; b += keys) {
@@ -306,24 +306,25 @@ __kernel void MHFlashSTCAGradientGPU(
                     tile[t * pitch + lane] =
                         t < stop ? load4(x + (size_t)(b + t) * d, lane, d, whole4) : (float4)0.0f;
             barrier(CLK_LOCAL_MEM_FENCE);
-            if (id < keys) {
-                float s[2][4] = {{0.0f}}, dp[2][4] = {{0.0f}};
+            if (id < 2 * keys) {
+                float s[2][2] = {{0.0f}}, dp[2][2] = {{0.0f}};
+                #pragma unroll 4
                 for (int i = 0; i < lanes; ++i) {
                     const float4 a = tile[t0 * pitch + i], c = tile[t1 * pitch + i];
                     #pragma unroll
-                    for (int r = 0; r < 4; ++r)
-                        if (r1 + r < chunk) {
-                            const float4 v = asked[(r1 + r) * lanes + i], w = back[(r1 + r) * lanes + i];
-                            s[0][r] += dot4(v, a);
-                            s[1][r] += dot4(v, c);
-                            dp[0][r] += dot4(w, a);
-                            dp[1][r] += dot4(w, c);
-                        }
+                    for (int r = 0; r < 2; ++r) {
+                        const int at_row = min(r1 + r, chunk - 1) * lanes + i;
+                        const float4 v = asked[at_row], w = back[at_row];
+                        s[0][r] += dot4(v, a);
+                        s[1][r] += dot4(v, c);
+                        dp[0][r] += dot4(w, a);
+                        dp[1][r] += dot4(w, c);
+                    }
                 }
                 #pragma unroll
                 for (int k = 0; k < 2; ++k)
                     #pragma unroll
-                    for (int r = 0; r < 4; ++r) {
+                    for (int r = 0; r < 2; ++r) {
                         const int t = t0 + k * pairs, i = r1 + r;
                         const bool sees = t < stop && b + t >= first[i] && b + t < last[i];
                         const float age = recency && sees ? ages[b + t] - now[i] : 0.0f;
@@ -344,16 +345,16 @@ __kernel void MHFlashSTCAGradientGPU(
                         to[k] = 0.0f;
                     }
                     #pragma unroll
-                    for (int r = 0; r < ROWS; ++r)
-                        if (r < chunk) {
-                            const float4 e = weight[(r * KEYS + t) / 4], f = slant[(r * KEYS + t) / 4];
-                            const float4 v = asked[r * lanes + lane], w = back[r * lanes + lane];
-                            to[0] += e.s0 * w + f.s0 * v;
-                            to[1] += e.s1 * w + f.s1 * v;
-                            to[2] += e.s2 * w + f.s2 * v;
-                            to[3] += e.s3 * w + f.s3 * v;
-                            sum[r] += f.s0 * key[0] + f.s1 * key[1] + f.s2 * key[2] + f.s3 * key[3];
-                        }
+                    for (int r = 0; r < ROWS; ++r) {    // those behind the last weigh nothing
+                        const float4 e = weight[(r * KEYS + t) / 4], f = slant[(r * KEYS + t) / 4];
+                        const int at_row = min(r, chunk - 1) * lanes + lane;
+                        const float4 v = asked[at_row], w = back[at_row];
+                        to[0] += e.s0 * w + f.s0 * v;
+                        to[1] += e.s1 * w + f.s1 * v;
+                        to[2] += e.s2 * w + f.s2 * v;
+                        to[3] += e.s3 * w + f.s3 * v;
+                        sum[r] += f.s0 * key[0] + f.s1 * key[1] + f.s2 * key[2] + f.s3 * key[3];
+                    }
                     #pragma unroll
                     for (int k = 0; k < 4; ++k)
                         if (t + k < stop)
@@ -365,9 +366,9 @@ __kernel void MHFlashSTCAGradientGPU(
             #pragma unroll
             for (int r = 0; r < ROWS; ++r)      // unrolled, so that sum stays in registers
                 if (r < count) tile[(slice * chunk + r) * lanes + lane] = sum[r];
-        if (id < keys)
+        if (id < 2 * keys)
             #pragma unroll
-            for (int r = 0; r < 4; ++r) p[(r1 + r) * KEYS + t0] = dslope[r];
+            for (int r = 0; r < 2; ++r) p[(r1 + r) * KEYS + t0] = dslope[r];
         barrier(CLK_LOCAL_MEM_FENCE);
         if (id < count) {
             float all_keys = 0.0f;

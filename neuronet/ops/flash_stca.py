@@ -32,7 +32,7 @@ def splits_for(device: Device, batch: int, length: int, rows: int) -> int:
     most = max(1, length // STRETCH)
     if device.kind != "gpu":
         return max(1, min(most, -(-4 * units // batch)))
-    return max(1, min(most, max(min(4 * units, length * batch // (20 * rows)), units) // batch))
+    return max(1, min(most, max(min(8 * units, length * batch // (20 * rows)), units) // batch))
 
 
 def forward(
