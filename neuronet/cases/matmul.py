@@ -77,5 +77,6 @@ _SIZES = [
     (1, 64, 16, 64),
     (1, 100, 260, 18),
 ]
-SMALL: list[Case] = [kind(*size) for kind in (MatMul, MatMulBackward) for size in _SIZES]
+BLOCKS = [(128, 97, 2, 33), (128, 2, 97, 33)]  # so many that a CPU's work-item takes 2 x 2 or 4 x 4
+SMALL: list[Case] = [kind(*size) for kind in (MatMul, MatMulBackward) for size in (*_SIZES, *BLOCKS)]
 LARGE: list[Case] = [kind(1, n, n, n) for n in (512, 768, 1024, 2048) for kind in (MatMul, MatMulBackward)]
