@@ -14,7 +14,7 @@ from neuronet.ops.forms import form_for
 
 SHORT, LESS_SHORT, ROWS = 32, 64, 256  # on a CPU lanes go across outputs for few inputs: FeedForwardConvCPU
 SPLIT = 512  # rows from which on a GPU sums gradients of weights with split_weights
-MANY = 2**17  # from this many results on, tiles of 32 x 32 keep a GPU busy
+MANY = 2**17  # from this many results on, tiles of matmul_gpu keep a GPU busy
 
 
 def forward(x: DeviceArray, w: DeviceArray, b: DeviceArray, y: DeviceArray, *, activation: int) -> None:
