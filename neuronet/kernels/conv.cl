@@ -245,7 +245,32 @@ static void add_taps(__global const float *x, const int x_sample, const int step
     }
 }
 
-// The same for 8 filters x 8 taps, with lanes across filters: for windows shorter than 16
+// The same for 8 filters x 8 taps: for the last taps of a window
+static void add_last_taps(__global const float *x, const int x_sample, const int step,
+                          __global const float *dz, const int dz_sample, const int window_out,
+                          const int last_filter, const int samples, const int units, float *g)
+{
+    float8 sum[8];
+    int at[8];
+    #pragma unroll
+    for (int r = 0; r < 8; ++r) {
+        at[r] = min(r, last_filter);
+        sum[r] = vload8(0, g + r * SPREAD);
+    }
+    for (int n = 0; n < samples; ++n)
+        for (int u = 0; u < units; ++u) {
+            const float8 taps = load8(x + n * x_sample + u * step, 8);
+            __global const float *ds = dz + n * dz_sample + u * window_out;
+            #pragma unroll
+            for (int r = 0; r < 8; ++r)
+                sum[r] += ds[at[r]] * taps;
+        }
+    #pragma unroll
+    for (int r = 0; r < 8; ++r)
+        vstore8(sum[r], 0, g + r * SPREAD);
+}
+
+// The sums of 8 filters x 8 taps with lanes across filters: for windows shorter than 16
 static void add_filters(__global const float *x, const int x_sample, const int step, const int last_tap,
                         __global const float *dz, const int dz_sample, const int window_out,
                         const int filters, const int samples, const int units, float *g)
@@ -295,15 +320,19 @@ static void weight_sums(__global const float *x, const int x_sample, const int s
         g[i] = 0.0f;
     for (int r = 0; r < UP8(filters); ++r)
         b[r] = 0.0f;
-    const int end = min(first + SPREAD, window);
+    const int end = min(first + SPREAD, window), rest = (end - first) % 16;
+    const int few = window >= 16 && rest <= 8 ? rest : 0;   // taps for a last block of 8 instead of 16
     const int some = max(1, 64 / units);            // samples whose rows stay in the L1 cache
     for (int n = 0; n < batch; n += some) {
         __global const float *xs = x + n * x_sample, *ds = dz + n * dz_sample;
         const int samples = min(some, batch - n);
-        for (int k = first; window >= 16 && k < end; k += 16)
+        for (int k = first; window >= 16 && k < end - few; k += 16)
             for (int r = 0; r < filters; r += 4)
                 add_taps(xs + min(k, window - 16), x_sample, step, ds + r, dz_sample, window_out,
                          filters - 1 - r, samples, units, g + r * SPREAD + k - first);
+        for (int r = 0; few > 0 && r < filters; r += 8)
+            add_last_taps(xs + window - 8, x_sample, step, ds + r, dz_sample, window_out, filters - 1 - r,
+                          samples, units, g + r * SPREAD + end - few - first);
         if (first == 0) add_biases(ds, dz_sample, window_out, filters, samples, units, b);
     }
     if (window < 16) {
@@ -313,10 +342,10 @@ static void weight_sums(__global const float *x, const int x_sample, const int s
                             batch, units, g + r * SPREAD + k);
         return;
     }
-    const int rest = (end - first) % 16;            // the last block began 16 - rest taps early, to be whole
+    const int early = (few > 0 ? 8 : 16) - rest;    // the last block began so many taps early, to be whole
     for (int r = 0; rest > 0 && r < filters; ++r)
         for (int t = end - first - rest; t < end - first; ++t)
-            g[r * SPREAD + t] = g[r * SPREAD + t + 16 - rest];
+            g[r * SPREAD + t] = g[r * SPREAD + t + early];
 }
 
 // Filters of a work-item: 32 where dz is long, so that it is read in whole lines, and enough work-items are

@@ -129,6 +129,91 @@ __kernel void NormalizeWeightGradient(
     dgamma[k] += s1;
 }
 
+// --- CPU: 8 values of a row in the lanes ------------------------------------------------------------------
+
+#define SOME 16     // rows of a work-item
+
+// A row's last block of 8 may overlap the one before: `counted` is 1 for values of no other block, else 0
+#define LAST(window) max(0, (window) - 8)
+
+static float8 counted_of_last(const int window)
+{
+    const int8 lane = (int8)(0, 1, 2, 3, 4, 5, 6, 7);
+    const int rest = (window - 1) % 8 + 1;
+    return select((float8)0.0f, (float8)1.0f, window < 8 ? lane < rest : lane >= 8 - rest);
+}
+
+// group: 1
+// grid: rows/16
+__kernel BY8 void NormalizeRowsCPU(
+    __global const float *x,        // [rows, window]
+    __global const float *gamma,    // [window]
+    __global const float *beta,     // [window]
+    __global float *mean,           // [rows]
+    __global float *scale,          // [rows]
+    __global float *y,              // [rows, window]
+    const int rows, const int window, const float eps)
+{
+    const int begin = SOME * get_global_id(0), end = min(rows, begin + SOME), last = LAST(window);
+    const float8 counted = counted_of_last(window);
+    const float8 gamma_end = load8(gamma + last, window), beta_end = load8(beta + last, window);
+    x += begin * window;
+    y += begin * window;
+    for (int r = begin; r < end; ++r, x += window, y += window) {
+        const float8 x_end = load8(x + last, window);
+        float8 sums = counted * x_end;
+        for (int k = 0; k < last; k += 8)
+            sums += LOAD8(x + k);
+        const float m = sum8(sums) / window;
+        float8 squares = counted * (x_end - m) * (x_end - m);
+        for (int k = 0; k < last; k += 8)
+            squares += (LOAD8(x + k) - m) * (LOAD8(x + k) - m);
+        const float s = 1.0f / sqrt(sum8(squares) / window + eps);
+        for (int k = 0; k < last; k += 8)
+            store8(LOAD8(gamma + k) * ((LOAD8(x + k) - m) * s) + LOAD8(beta + k), y + k, 8);
+        store8(gamma_end * ((x_end - m) * s) + beta_end, y + last, window);
+        mean[r] = m;
+        scale[r] = s;
+    }
+}
+
+// group: 1
+// grid: rows/16
+__kernel BY8 void NormalizeRowsGradientCPU(
+    __global const float *x,        // [rows, window]
+    __global const float *dy,       // [rows, window]
+    __global const float *mean,     // [rows]
+    __global const float *scale,    // [rows]
+    __global const float *gamma,    // [window]
+    __global float *sums,           // [2, rows]
+    __global float *dx,             // [rows, window]
+    const int rows, const int window)
+{
+    const int begin = SOME * get_global_id(0), end = min(rows, begin + SOME), last = LAST(window);
+    const float8 counted = counted_of_last(window), gamma_end = load8(gamma + last, window);
+    x += begin * window;
+    dy += begin * window;
+    dx += begin * window;
+    for (int r = begin; r < end; ++r, x += window, dy += window, dx += window) {
+        const float m = mean[r], s = scale[r];
+        const float8 d_end = gamma_end * load8(dy + last, window), x_end = load8(x + last, window) - m;
+        float8 levels = counted * d_end, alongs = counted * d_end * x_end;
+        for (int k = 0; k < last; k += 8) {
+            const float8 d = LOAD8(gamma + k) * LOAD8(dy + k);
+            levels += d;
+            alongs += d * (LOAD8(x + k) - m);
+        }
+        const float level = sum8(levels) / window, along = sum8(alongs) * s / window;
+        for (int k = 0; k < last; k += 8) {
+            const float8 nx = (LOAD8(x + k) - m) * s;
+            store8(s * (LOAD8(gamma + k) * LOAD8(dy + k) - level - nx * along), dx + k, 8);
+        }
+        store8(s * (d_end - level - x_end * s * along), dx + last, window);
+        sums[r] = level;
+        sums[rows + r] = along;
+    }
+}
+
 // --- GPU: 32 work-items have a row, and do all of it in one launch ------------------------------------------
 
 #define LANES 32

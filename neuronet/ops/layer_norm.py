@@ -9,6 +9,10 @@ from __future__ import annotations
 from neuronet.device.array import DeviceArray
 from neuronet.ops.forms import form_for
 
+# In one launch, with a row to 32 work-items on a GPU and rows to a work-item on a CPU; other devices take two
+_ROWS = {"GPU": "NormalizeRows", "CPU": "NormalizeRowsCPU"}
+_GRADIENT = {"GPU": "NormalizeRowsGradient", "CPU": "NormalizeRowsGradientCPU"}
+
 
 def forward(
     x: DeviceArray,
@@ -23,8 +27,8 @@ def forward(
     """y = gamma * (x - mean) * scale + beta; mean and scale are written for the gradients below."""
     x, y, mean, scale = _rows(x), _rows(y), _flat(mean), _flat(scale)
     kernel, rows = y.device.kernel, {"x": x, "mean": mean, "scale": scale}
-    if form_for(y.device) == "GPU":
-        kernel("NormalizeRows")(**rows, gamma=gamma, beta=beta, y=y, eps=eps)
+    if form := form_for(y.device):
+        kernel(_ROWS[form])(**rows, gamma=gamma, beta=beta, y=y, eps=eps)
     else:
         kernel("NormalizeStatistics")(**rows, eps=eps)
         kernel("Normalize")(**rows, gamma=gamma, beta=beta, y=y)
@@ -42,8 +46,8 @@ def backward_input(
     """dx = dL/dx from dy = dL/dy. ``sums`` is scratch."""
     x, dy, dx, mean, scale = _rows(x), _rows(dy), _rows(dx), _flat(mean), _flat(scale)
     given = {"x": x, "dy": dy, "mean": mean, "scale": scale, "gamma": gamma, "sums": sums.view(2, x.shape[0])}
-    if form_for(dx.device) == "GPU":
-        dx.device.kernel("NormalizeRowsGradient")(**given, dx=dx)
+    if form := form_for(dx.device):
+        dx.device.kernel(_GRADIENT[form])(**given, dx=dx)
     else:
         dx.device.kernel("NormalizeGradientSums")(**given)
         dx.device.kernel("NormalizeGradient")(**given, dx=dx)

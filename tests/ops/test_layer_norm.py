@@ -5,10 +5,10 @@ import pytest
 from neuronet.cases.base import Case
 from neuronet.cases.layer_norm import SMALL
 from neuronet.device.base import Device
-from neuronet.ops.forms import Form, forced_form
+from neuronet.ops.forms import FORMS, Form, forced_form
 
 
-@pytest.mark.parametrize("form", ["", "GPU"])
+@pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.op} {case}")
 def test_kernels_match_the_twin(device: Device, case: Case, form: Form) -> None:
     with forced_form(form):
