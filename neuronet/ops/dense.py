@@ -10,10 +10,11 @@ from typing import Any
 
 from neuronet.device.array import DeviceArray
 from neuronet.ops import matmul, matmul_gpu, split_weights
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import Form, form_for
 
 SHORT, LESS_SHORT, ROWS = 32, 64, 256  # on a CPU lanes go across outputs for few inputs: FeedForwardConvCPU
 SPLIT = 512  # rows from which on a GPU sums gradients of weights with split_weights
+OUTGROWN = 2**19  # values of x and dz from which on a CPU does, as they outgrow its second-level cache
 MANY = 2**17  # from this many results on, tiles of matmul_gpu keep a GPU busy
 
 
@@ -45,7 +46,7 @@ def backward_input(dz: DeviceArray, w: DeviceArray, dx: DeviceArray) -> None:
 def backward_weights(x: DeviceArray, dz: DeviceArray, dw: DeviceArray, db: DeviceArray) -> None:
     """Add dzᵀ·x = dL/dw to dw, and the sum of dz over the batch to db."""
     form = form_for(dw.device)
-    if form == "GPU" and x.shape[0] >= SPLIT:
+    if _is_split(x, dz, form):
         split_weights.backward(x, dz, dw, db)
     elif form:
         dw.device.kernel(f"WeightGradientConv{form}")(
@@ -75,7 +76,7 @@ def update(
     ``hyper`` [9]: see common.cl. Gives the same bits as backward_weights and ops.adam.step.
     """
     form = form_for(w.device)
-    if form == "GPU" and x.shape[0] >= SPLIT:
+    if _is_split(x, dz, form):
         split_weights.update(x, dz, w, b, w_m, w_v, b_m, b_v, hyper)
     elif form:
         weights = {"w": w, "w_m": w_m, "w_v": w_v}
@@ -91,6 +92,10 @@ def update(
         w.device.kernel("UpdateWeightsAdam")(
             x=x, dz=dz, w=w, b=b, w_m=w_m, w_v=w_v, b_m=b_m, b_v=b_v, hyper=hyper
         )
+
+
+def _is_split(x: DeviceArray, dz: DeviceArray, form: Form) -> bool:
+    return bool(form) and x.shape[0] >= SPLIT and (form == "GPU" or x.size + dz.size >= OUTGROWN)
 
 
 def _one_window(x: DeviceArray) -> DeviceArray:

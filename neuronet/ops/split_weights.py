@@ -1,15 +1,29 @@
-"""Gradients of weights over many rows, for GPUs. Kernels: kernels/split_weights.cl.
+"""Gradients of weights over many rows. Kernels: kernels/split_weights.cl.
 
 Shapes: x [rows, inputs], dz [rows, outputs], w and dw [outputs, inputs], b and db [outputs].
 """
 
 from __future__ import annotations
 
-from neuronet.device.array import DeviceArray
+from typing import NamedTuple
 
-SIDE, DEPTH = 32, 32  # weights of a work-group, each way, and rows that it takes at a time
-GROUPS = 1024  # work-groups that keep a large GPU busy
-ROWS = 128  # of a part, at least
+from neuronet.device.array import DeviceArray
+from neuronet.ops.forms import Form, form_for
+
+
+class Size(NamedTuple):
+    """What a work-group sums, and how many of them keep a large device busy."""
+
+    taps: int
+    filters: int
+    depth: int  # rows that it takes at a time
+    rows: int  # of a part, at least
+    groups: int
+
+
+_GPU, _CPU = Size(32, 32, 32, 128, 1024), Size(128, 64, 64, 256, 32)
+SIZES: dict[Form, Size] = {"": _GPU, "CPU": _CPU, "GPU": _GPU}
+_KERNELS = {"": "SplitWeightsGradient", "CPU": "SplitWeightsGradientCPU", "GPU": "SplitWeightsGradient"}
 
 
 def backward(x: DeviceArray, dz: DeviceArray, dw: DeviceArray, db: DeviceArray) -> None:
@@ -35,17 +49,19 @@ def update(
     )
 
 
-def rows_of_a_part(rows: int, inputs: int, outputs: int) -> int:
-    """So many that all work-groups together are about ``GROUPS``."""
-    tiles = -(-inputs // SIDE) * -(-outputs // SIDE)
-    splits = max(1, min(GROUPS // tiles, rows // ROWS))
-    return -(-rows // (splits * DEPTH)) * DEPTH
+def rows_of_a_part(rows: int, inputs: int, outputs: int, form: Form) -> int:
+    """So many that all work-groups together keep a device busy."""
+    size = SIZES[form]
+    tiles = -(-inputs // size.taps) * -(-outputs // size.filters)
+    splits = max(1, min(size.groups // tiles, rows // size.rows))
+    return -(-rows // (splits * size.depth)) * size.depth
 
 
 def _parts(x: DeviceArray, dz: DeviceArray) -> DeviceArray:
     """The gradients of each part of the rows, [parts, outputs, inputs + 1]."""
     rows, inputs, outputs = *x.shape, dz.shape[1]
-    some = rows_of_a_part(rows, inputs, outputs)
+    form = form_for(x.device)
+    some = rows_of_a_part(rows, inputs, outputs, form)
     parts = x.device.scratch((-(-rows // some), outputs, inputs + 1))
-    x.device.kernel("SplitWeightsGradient")(x=x, dz=dz, parts=parts, some=some)
+    x.device.kernel(_KERNELS[form])(x=x, dz=dz, parts=parts, some=some)
     return parts
