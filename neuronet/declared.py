@@ -28,6 +28,8 @@ def check_fields(declared: Any) -> None:
             raise SpecError(f"{field} must be a whole number, got {value!r}", where=name, fix="pass an int")
         elif kind is float and (not isinstance(value, int | float | np.number) or isinstance(value, bool)):
             raise SpecError(f"{field} must be a number, got {value!r}", where=name, fix="pass a float")
+        elif kind is bool and not isinstance(value, bool | np.bool_):
+            raise SpecError(f"{field} must be True or False, got {value!r}", where=name, fix="pass a bool")
         elif isinstance(value, list):
             value = tuple(value)
         else:

@@ -80,6 +80,7 @@ class CNet:
         """Allocate everything on ``device`` and draw the initial weights from ``seed``."""
         self.device = device or find_device()
         self.rows, self.training, self.steps = self.batch, True, 0
+        self.revision = 0  # counts what changed the weights and was no training step
         self._tapes: dict[TapeKey, Tape] = {}
         self._gradients_used = False
         self.step = self.device.array((4,), np.int32, name="step").write([0, -1, -1, 0])
@@ -374,6 +375,7 @@ class CNet:
             target.write(arrays[name])
         self.steps = int(arrays.get("optimizer/step", [0])[0])
         self.step.write([self.steps, -1, -1, 0])
+        self.revision += 1
 
     def save(self, path: str | Path) -> None:
         """Write declaration, weights, state and moments as HDF5; the file is replaced whole or not at all."""

@@ -110,6 +110,27 @@ def fit(
     return state
 
 
+class Pace:
+    """After how many batches to wait for the device, so that it happens about every SYNC_SECONDS.
+
+    Launches are only put into a queue: without waits a whole epoch could stand there, and nobody stop it.
+    """
+
+    def __init__(self) -> None:
+        self.batches, self.since, self.start = 1, 0, time.perf_counter()
+
+    def is_due(self) -> bool:
+        """To be asked once after each batch."""
+        self.since += 1
+        return self.since >= self.batches
+
+    def waited(self) -> None:
+        """The device is done with all of them."""
+        now = time.perf_counter()
+        rate = self.since / max(now - self.start, 1e-6)
+        self.batches, self.since, self.start = max(1, int(rate * SYNC_SECONDS)), 0, now
+
+
 def predict_source(net: CNet, source: Source) -> NDArray[Any]:
     """Outputs [samples, *output_shape] for every sample, in evaluation mode."""
     feed, training, results = Feed(net, source, "data"), net.training, []
@@ -145,7 +166,7 @@ def _train_epoch(
     net.TrainMode(True)
     feed.begin(order, batch=state.batch)
     net.loss_value.write([state.loss_sum, 0.0])
-    done_samples, synced = sum(batches[: state.batch]), time.perf_counter()
+    done_samples, pace = sum(batches[: state.batch]), Pace()
 
     def launches() -> None:
         net.optimizer.next_step(table, net.step)
@@ -161,14 +182,15 @@ def _train_epoch(
         net.steps += 1
         done_samples += batches[index]
         last = index + 1 == len(batches)
-        if not last and time.perf_counter() - synced < SYNC_SECONDS:
+        if not pace.is_due() and not last:
             continue
         loss_sum = float(net.loss_value.read()[0])
+        pace.waited()
         if not np.isfinite(loss_sum):
             raise _diagnose(net, feed, state, best, first)
         if on_batch is not None:
             on_batch(index + 1, len(batches), loss_sum / done_samples)
-        synced, state.loss_sum = time.perf_counter(), loss_sum
+        state.loss_sum = loss_sum
         if not last and stop is not None and stop():
             state.batch = index + 1
             return False
@@ -197,13 +219,16 @@ def _mean_loss(net: CNet, feed: Feed, answers: Callable[[CNet, Source], NDArray[
     net.TrainMode(False)
     feed.begin(np.arange(len(feed.source)))
     net.loss_value.fill(0.0)
-    done = 0
+    done, pace = 0, Pace()
     for rows in feed.batches():
         net.set_rows(rows)
         if outputs is not None:
             net.layers[-1].output.write(outputs[done : done + rows])
         net.run("validate", launches, feed.tapes)
         done += rows
+        if pace.is_due():
+            net.device.finish()
+            pace.waited()
     mean = float(net.loss_value.read()[0]) / len(feed.source)
     if not np.isfinite(mean):
         raise TrainingError(

@@ -149,7 +149,8 @@ class Feed:
         self.rows = self._put(source.rows, f"{where} rows")
         self.targets = None
         if source.targets is not None:
-            self.targets = self._put(self._checked_targets(source.targets, where), f"{where} targets")
+            targets, kind = self._checked_targets(source.targets, where), net.target.dtype.kind
+            self.targets = self._put(targets, f"{where} targets", np.int32 if kind == "i" else np.float64)
         if source.itself and net.target_shape != net.input_shape:
             raise ShapeError(
                 f"the net's loss takes targets {net.target_shape}, samples are {net.input_shape}",
@@ -220,6 +221,8 @@ class Feed:
                 )
         return targets
 
-    def _put(self, values: Array, name: str) -> DeviceArray:
+    def _put(self, values: Array, name: str, kind: type = np.float64) -> DeviceArray:
         flat = values.reshape(len(values), -1)
-        return self.net.device.put(flat.astype(np.int32) if flat.dtype.kind in "iu" else flat, name=name)
+        return self.net.device.put(
+            flat if flat.dtype.kind == np.dtype(kind).kind else flat.astype(kind), name=name
+        )

@@ -58,6 +58,7 @@ class Snapshot:
     """A copy of a net's weights and state on its device, taken and put back without the host."""
 
     def __init__(self, net: CNet) -> None:
+        self._net = net
         self._pairs: list[tuple[DeviceArray, DeviceArray]] = []
         for array in (net.pool.values, *[s for layer in net.layers for s in layer.states.values()]):
             if array.dtype.kind == "f" and array.size:
@@ -71,3 +72,4 @@ class Snapshot:
     def restore(self) -> None:
         for array, kept in self._pairs:
             elementwise.copy(kept, array)
+        self._net.revision += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,19 +78,36 @@ class CNeuronTSPositionEncoder(CNeuronBaseOCL):
         self.projection.updateInputWeights(prev, optimizer)
 
 
+def _utc(times: NDArray[Any]) -> NDArray[Any]:
+    """Python's and pandas' datetimes as datetime64, those with a zone in UTC; all else as it is."""
+    if times.dtype.kind != "O" or not all(isinstance(time, datetime) for time in times.ravel()):
+        return times
+    plain = [t.astimezone(UTC).replace(tzinfo=None) if t.tzinfo else t for t in times.ravel()]
+    return np.array([np.datetime64(t) for t in plain], "datetime64[ns]").reshape(times.shape)
+
+
 def time_phases(times: Any, periods: Sequence[int]) -> NDArray[np.float64]:
     """Phases [..., P] in [0, 1) of ``times``: the part of each of P periods that has passed since 1970.
 
-    times    int64 nanoseconds since 1970 UTC, or datetime64; any shape. DataError for floats, which have lost
-             what the phase is made of
+    times    int64 nanoseconds since 1970 UTC, datetime64, or datetimes (Python's or pandas'; UTC without a
+             zone); any shape. DataError for floats, which have lost what the phase is made of, for NaT, and
+             for years that nanoseconds do not reach (1678 to 2262)
     periods  whole seconds
 
     (times mod period) / period, with an exact modulo and a division in float64; times before 1970 fit in.
     """
     check_periods(periods, "time_phases")
-    host = np.asarray(times)
+    host = _utc(np.asarray(times))
     if host.dtype.kind == "M":
-        host = host.astype("datetime64[ns]").astype(np.int64)
+        fine = host.astype("datetime64[ns]")
+        if np.isnat(host).any() or (fine.astype(host.dtype) != host).any():
+            at = int(np.flatnonzero((np.isnat(host) | (fine.astype(host.dtype) != host)).ravel())[0])
+            raise DataError(
+                f"time {at} is {host.ravel()[at]}",
+                where="time_phases",
+                fix="give times of the years 1678 to 2262",
+            )
+        host = fine.astype(np.int64)
     if host.dtype.kind not in "iu":
         raise DataError(
             f"times are {host.dtype}, expected int64",

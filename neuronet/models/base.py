@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -26,6 +27,8 @@ class Model:
     def __post_init__(self) -> None:
         check_fields(self)
         self._net: CNet | None = None
+        self._answering: dict[Hashable, CNet] = {}  # see answering
+        self._weights_of: tuple[CNet, int, int] | None = None
 
     @property
     def net(self) -> CNet:
@@ -42,6 +45,27 @@ class Model:
     def spec(self) -> dict[str, Any]:
         """The declaration as plain JSON data."""
         return to_spec(self)
+
+    @property
+    def state_of_weights(self) -> tuple[CNet, int, int]:
+        """Another value after each training step, file or ``set_arrays``."""
+        return self.net, self.net.steps, self.net.revision
+
+    def answering(self, size: Hashable, declare: Callable[[], CNet], *, keep: int = 16) -> CNet:
+        """The net of ``declare`` with the weights of ``net``, in evaluation mode, for answers of this size.
+
+        The last ``keep`` of them stay until a training step, a file or ``set_arrays`` changes the weights.
+        """
+        if self.state_of_weights != self._weights_of:
+            self._answering, self._weights_of = {}, self.state_of_weights
+        if size not in self._answering:
+            while len(self._answering) >= keep:
+                del self._answering[next(iter(self._answering))]
+            made = declare().build(self.net.device)
+            made.set_arrays(self.weights())
+            made.TrainMode(False)
+            self._answering[size] = made
+        return self._answering[size]
 
     def weights(self) -> dict[str, Array]:
         """Host copies of what an answer needs, under the paths that they have in a file."""

@@ -101,16 +101,6 @@ class Mamba4Cast(Model):
                 where=where,
                 fix="try (0.1, 0.5, 0.9)",
             )
-        self._nets: dict[tuple[int, int, int], CNet] = {}
-
-    @property
-    def net(self) -> CNet:
-        """The net, once built, fitted or loaded; SpecError before."""
-        return super().net
-
-    @net.setter
-    def net(self, net: CNet) -> None:
-        self._net, self._nets = net, {}
 
     # --- building and files ----------------------------------------------------------
 
@@ -212,7 +202,6 @@ class Mamba4Cast(Model):
             if self._net is not None:
                 trained.set_arrays(self.weights())
             self.net = trained
-        self._nets = {}
         sizes = self.context, self.horizon, self.periods, samples, seed, epochs
         source: EpochSource
         if data is None or isinstance(data, Prior):
@@ -220,29 +209,21 @@ class Mamba4Cast(Model):
         else:
             source = SeriesSource(data, *sizes)
 
-        def epoch_done(now: TrainingState) -> None:
-            self._nets = {}  # they hold the weights of an earlier epoch
-            if on_epoch is not None:
-                on_epoch(now)
-
-        try:
-            with source:
-                if on_start is not None:
-                    on_start(self.net)
-                return fit(
-                    self.net,
-                    source.epoch,
-                    epochs=epochs,
-                    validation=source.validation(),
-                    patience=None,
-                    seed=seed,
-                    state=state,
-                    on_epoch=epoch_done,
-                    on_batch=on_batch,
-                    stop=stop,
-                )
-        finally:
-            self._nets = {}
+        with source:
+            if on_start is not None:
+                on_start(self.net)
+            return fit(
+                self.net,
+                source.epoch,
+                epochs=epochs,
+                validation=source.validation(),
+                patience=None,
+                seed=seed,
+                state=state,
+                on_epoch=on_epoch,
+                on_batch=on_batch,
+                stop=stop,
+            )
 
     # --- forecasts -------------------------------------------------------------------
 
@@ -273,11 +254,15 @@ class Mamba4Cast(Model):
                 f"quantiles={quantiles!r} are no list of numbers", where=where, fix="try (0.1, 0.9)"
             )
         asked = tuple(levels.tolist())
-        if not asked or not all(self.levels[0] <= q <= self.levels[-1] for q in asked):
+        low, high = self.levels[0], self.levels[-1]
+        outside = [f"{q:g}" for q in asked if not low <= q <= high]
+        if outside or not asked:
             raise SpecError(
-                f"quantiles {asked} are not between {self.levels[0]} and {self.levels[-1]}",
+                f"quantiles {', '.join(outside)} are not between {low} and {high}"
+                if asked
+                else "no quantiles",
                 where=where,
-                fix="ask for others, or train with more levels",
+                fix=f"choose from {low} to {high}, the levels that the model was trained for",
             )
         check_count("horizon", horizon, where)
         if horizon > self.horizon:
@@ -301,11 +286,8 @@ class Mamba4Cast(Model):
     def _run(self, histories: list[Series], context: int, horizon: int, asked: tuple[float, ...]) -> Floats:
         """[series, horizon, quantiles] from a net for this context and horizon with the trained weights."""
         batch = min(TOGETHER, 1 << (len(histories) - 1).bit_length())
-        net = self._nets.get((context, horizon, batch))
-        if net is None:
-            net = self._declare(context, horizon, batch).build(self.net.device)
-            net.set_arrays(self.weights())
-            self._nets[context, horizon, batch] = net
+        sizes = context, horizon, batch
+        net = self.answering(sizes, lambda: self._declare(*sizes))
         tokens = tokens_of_series(histories, context, horizon, self.periods)
         outputs = net.predict(tokens.x, tokens.phases).astype(np.float64)
         return quantiles_at(np.sort(outputs, axis=-1), self.levels, asked, tokens)

@@ -130,8 +130,8 @@ class STCA(Model):
         if self.context < self._least:
             what = f"context={self.context} is shorter than recent={self.recent}"
             raise SpecError(what, where="STCA", fix="give a longer context, or fewer recent bars")
-        self._nets: dict[int, CNet] = {}
         self._stream: STCAStream | None = None
+        self._begun: object = None  # the state of the weights that the stream has
 
     @property
     def _least(self) -> int:
@@ -201,10 +201,12 @@ class STCA(Model):
         """
         rows, phases = self._rows(rows, times, "STCA.fit")
         behind = self._scenarios(scenarios, "STCA.fit", len(rows))
-        targets = np.asarray(targets, np.float64).reshape(len(rows), -1)
-        if targets.shape[1] != self.outputs:
-            what = f"targets have {targets.shape[1]} numbers a bar, expected {self.outputs}"
-            raise ShapeError(what, where="STCA.fit", fix="set outputs to as many")
+        targets = _numbers(targets, "targets", "STCA.fit")
+        if targets.ndim == 1 and self.outputs == 1:
+            targets = targets[:, None]
+        if targets.shape != (len(rows), self.outputs):
+            what = f"targets have shape {list(targets.shape)}, expected {[len(rows), self.outputs]}"
+            raise ShapeError(what, where="STCA.fit", fix="give outputs numbers for each bar")
         low, high = lengths or (self.context, self.context)
         if not self._least <= low <= high <= self.context:
             least = 1 if self.given else f"recent={self.recent}"
@@ -214,10 +216,19 @@ class STCA(Model):
             ends = np.arange(self.context - 1, len(rows))
 
         def source(last: Any, name: str) -> Source:
-            starts = np.asarray(last, np.int64) - self.context + 1
-            if not len(starts) or starts.min() < 0 or starts.max() + self.context > len(rows):
+            at = np.asarray(last)
+            fix = f"give ends from {self.context - 1} to {len(rows) - 1}"
+            if len(rows) < self.context:
+                what = f"{len(rows)} bars are fewer than context={self.context}"
+                raise DataError(what, where="STCA.fit", fix="give more bars, or a shorter context")
+            if at.ndim != 1 or not at.size or at.dtype.kind not in "iu":
+                what = (
+                    f"the ends of {name} samples are {list(at.shape)} of {at.dtype}, expected whole numbers"
+                )
+                raise DataError(what, where="STCA.fit", fix=fix)
+            starts = at.astype(np.int64) - self.context + 1
+            if starts.min() < 0 or starts.max() + self.context > len(rows):
                 what = f"{len(starts)} {name} samples, whose ends are not all in the bars"
-                fix = f"give ends from {self.context - 1} to {len(rows) - 1}"
                 raise DataError(what, where="STCA.fit", fix=fix)
             if behind is not None and not np.isfinite(asked := behind[starts + self.context - 1]).all():
                 sample, scenario = np.argwhere(~np.isfinite(asked))[0, :2]
@@ -237,7 +248,6 @@ class STCA(Model):
             share = np.random.default_rng([seed, epoch]).beta(*SHAPE)
             seen = min(high, max(low, round((low + share * (high - low)) / ROUND) * ROUND))
             encoder.see_newest(seen)
-            self._forget()
             if state is not None and on_epoch is not None:
                 on_epoch(state)
 
@@ -256,55 +266,59 @@ class STCA(Model):
             )
         finally:
             encoder.see_newest(self.context)
-            self._forget()
-
-    def _forget(self) -> None:
-        """Drop the nets for answers: the weights have changed."""
-        self._nets, self._stream = {}, None
 
     # --- answers ---------------------------------------------------------------------
 
     def answer(self, rows: Any, times: Any, scenarios: Any = None) -> Floats:
         """[outputs] after the last of ``rows`` [bars, features], ``recent`` or more (1 if ``given``)."""
-        return np.asarray(self._run(rows, times, scenarios, "STCA.answer").getResults()[0], np.float64)
+        where = "STCA.answer"
+        sample = self._sample(rows, times, scenarios, where)
+        return self._told(self._run(sample).getResults()[0], sample, where)
 
     def attention(self, rows: Any, times: Any, scenarios: Any = None) -> Floats:
         """The weight of each bar in that answer, [depth, scenarios, heads, bars]; 1 in sum over bars."""
-        return encoder_of(self._run(rows, times, scenarios, "STCA.attention")).attention()[:, 0]
+        sample = self._sample(rows, times, scenarios, "STCA.attention")
+        return encoder_of(self._run(sample)).attention()[:, 0]
 
     def start(self, rows: Any, times: Any, scenarios: Any = None) -> Floats:
         """As ``answer``, and keep what was read: ``append`` goes on with as many bars in sight."""
-        sample = self._sample(rows, times, scenarios, "STCA.start")
-        if self._stream is None or self._stream.history != len(rows):
-            self._stream = STCAStream(self._net_for(len(rows)))
-        return np.asarray(self._stream.start(*sample), np.float64)
+        where = "STCA.start"
+        sample = self._sample(rows, times, scenarios, where)
+        same = self._stream is not None and self._stream.history == len(rows)
+        if self._stream is None or not same or self._begun != self.state_of_weights:
+            self._stream, self._begun = STCAStream(self._net_for(len(rows))), self.state_of_weights
+        return self._told(self._stream.start(*sample), sample, where)
 
     def append(self, row: Any, time: Any, scenarios: Any = None) -> Floats:
         """[outputs] after one more bar, [features] at ``time``; the oldest bar goes out of sight."""
         where = "STCA.append"
-        if self._stream is None:
-            raise SpecError("there is no history yet", where=where, fix="call start(rows, times) first")
+        if self._stream is None or self._begun != self.state_of_weights:
+            what = (
+                "there is no history yet" if self._stream is None else "the weights are others than at start"
+            )
+            raise SpecError(what, where=where, fix="call start(rows, times) first")
         one = self._sample(np.asarray(row)[None], np.asarray(time)[None], scenarios, where, least=1)
-        return np.asarray(self._stream.append(*one), np.float64)
+        return self._told(self._stream.append(*one), one, where)
 
-    def _run(self, rows: Any, times: Any, scenarios: Any, where: str) -> CNet:
+    def _run(self, sample: tuple[Floats, Floats]) -> CNet:
         """The net for this many bars, after it has seen them."""
-        sample = self._sample(rows, times, scenarios, where)
-        net = self._net_for(len(rows))
+        net = self._net_for(len(sample[0]) - (self.scenarios if self.given else 0))
         net.feedForward(*(part[None] for part in sample))
         return net
 
     def _net_for(self, bars: int) -> CNet:
         """A net for answers from so many bars, with the weights of the trained one."""
-        net = self._nets.get(bars)
-        if net is None:
-            net = self.declare(bars).build(self.net.device)
-            net.set_arrays(self.weights())
-            net.TrainMode(False)
-            self._nets = {bars: net}
-        return net
+        return self.answering(bars, lambda: self.declare(bars), keep=1)
 
     # --- checks ----------------------------------------------------------------------
+
+    def _told(self, answer: Any, sample: tuple[Floats, Floats], where: str) -> Floats:
+        """An answer as float64; DataError when the device's numbers were too small for it."""
+        told = np.asarray(answer, np.float64)
+        if not np.isfinite(told).all():
+            what = f"the answer is not finite; the largest number of the bars is {np.abs(sample[0]).max():g}"
+            raise DataError(what, where=where, fix="scale the rows as those of the training")
+        return told
 
     def _sample(
         self, rows: Any, times: Any, scenarios: Any, where: str, least: int | None = None
@@ -319,7 +333,7 @@ class STCA(Model):
 
     def _rows(self, rows: Any, times: Any, where: str, least: int | None = None) -> tuple[Floats, Floats]:
         """Bars as numbers, and the phases of their times."""
-        rows, times = np.asarray(rows, np.float64), np.asarray(times)
+        rows, times = _numbers(rows, "rows", where), np.asarray(times)
         least = self._least if least is None else least
         fits = rows.ndim == 2 and rows.shape[1] == self.features and times.shape == rows.shape[:1]
         if not fits or len(rows) < least:
@@ -340,7 +354,7 @@ class STCA(Model):
             return None
         if scenarios is None:
             raise SpecError("there are no scenarios", where=where, fix=f"give scenarios={list(shape)}")
-        asked = np.asarray(scenarios, np.float64)
+        asked = _numbers(scenarios, "scenarios", where)
         if asked.shape != shape:
             what = f"scenarios have shape {list(asked.shape)}, expected {list(shape)}"
             raise ShapeError(what, where=where, fix="give each the numbers of a bar")
@@ -348,3 +362,12 @@ class STCA(Model):
             bad = int(np.argwhere(~np.isfinite(asked))[0, 0])
             raise DataError(f"scenario {bad} is not finite", where=where, fix="correct it")
         return asked
+
+
+def _numbers(values: Any, name: str, where: str) -> Floats:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"{name} are not numbers of equal shapes", where=where, fix="give an array"
+        ) from None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neuronet.errors import SpecError
+from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
@@ -76,7 +76,14 @@ class STCAStream:
         For an encoder with given scenarios these follow the row: [1 + scenarios, numbers].
         """
         net = self.net
-        for kept, new in zip(self._newest, (row, second), strict=False):
+        net.check_second(second is not None)
+        given = [row] if second is None else [row, second]
+        for kept, new in zip(self._newest, given, strict=True):
+            wanted = (1 + len(kept) - self._kept, *kept.shape[1:])
+            if np.shape(new) != wanted and (1, *np.shape(new)) != wanted:
+                what = f"a row of shape {list(np.shape(new))}, expected {list(wanted)}"
+                raise ShapeError(what, where="STCAStream.append")
+        for kept, new in zip(self._newest, given, strict=True):
             kept[: self._kept - 1] = kept[1 : self._kept]
             kept[self._kept - 1 :] = new
         net.input.output.write(self._newest[0][None])

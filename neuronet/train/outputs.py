@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from neuronet.fitting.fit import predict_source
 from neuronet.fitting.source import Source
-from neuronet.models.stca_stream import STCAStream, can_stream
+from neuronet.models.stca_stream import STCAStream, can_stream, encoder_of
 from neuronet.net import CNet
 
 # Bars of a history for each compute unit of a device from which on a bar at a time takes less time than
@@ -22,28 +21,25 @@ BARS_A_UNIT = 400
 def reads_bars_once(net: CNet, source: Source) -> bool:
     """Whether ``outputs_of`` goes bar by bar through ``source``."""
     least = BARS_A_UNIT * getattr(net.device, "compute_units", 1)
-    return source.history >= least and source.behind is None and can_stream(net)
+    alike = source.behind is None and can_stream(net) and not encoder_of(net).given
+    return source.history >= least and alike
 
 
 def outputs_of(net: CNet, source: Source) -> NDArray[Any]:
     """Outputs [samples, *output_shape] for every sample, in evaluation mode.
 
     Where windows follow each other a bar apart, a net with a CNeuronSTCAEncoder reads each bar once. The
-    first of such windows is read whole, so what is said of a window does not depend on those that follow.
+    first of such windows, and each that stands alone, is read whole and by itself, so what is said of a
+    window does not depend on those that follow.
     """
     if not reads_bars_once(net, source):
         return predict_source(net, source)
     starts = source.starts.astype(np.int64)
     begins = np.flatnonzero(np.diff(starts, prepend=-2) != 1)
-    lengths = np.diff(begins, append=len(starts))
-    alone = begins[lengths == 1]
     outputs = np.empty((len(starts), *net.output_shape), net.device.dtype)
-    if len(alone):
-        outputs[alone] = predict_source(net, replace(source, starts=source.starts[alone]))
-    if len(alone) < len(begins):
-        stream = STCAStream(net)
-        for begin, length in zip(begins[lengths > 1], lengths[lengths > 1], strict=True):
-            outputs[begin : begin + length] = _run(stream, source, int(starts[begin]), int(length))
+    stream = STCAStream(net)
+    for begin, length in zip(begins, np.diff(begins, append=len(starts)), strict=True):
+        outputs[begin : begin + length] = _run(stream, source, int(starts[begin]), int(length))
     return outputs
 
 

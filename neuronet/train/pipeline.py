@@ -125,6 +125,12 @@ def declared_net(settings: Settings, n_features: int, net: Mapping[str, Any] | N
     if net is None:
         return default
     spec = {**default.spec(), **net}
+    if any(layer.get("given") for layer in spec["layers"]):
+        raise SpecError(
+            "given=true asks for scenarios with every window, which bars do not have",
+            where="net",
+            fix="set given = false; in Python nn.models.STCA(given=True) takes scenarios",
+        )
     return CNet.from_spec(spec | {"second_shape": second_shape(spec["layers"], settings.history)})
 
 

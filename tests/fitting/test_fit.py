@@ -10,6 +10,7 @@ import pytest
 import neuronet as nn
 from neuronet.device.base import Device
 from neuronet.fitting import checkpoint
+from neuronet.fitting import fit as fit_module
 from neuronet.fitting.fit import fit, predict_source
 from neuronet.fitting.source import Source
 from neuronet.fitting.state import TrainingState
@@ -145,7 +146,7 @@ def test_data_may_be_new_in_each_epoch(device: Device) -> None:
     expected = fit(whole, source, epochs=4, patience=None)
     assert asked == [0, 1, 2, 3]
     state = fit(cut, source, epochs=4, patience=None, stop=lambda: len(asked) == 6)
-    assert (state.stopped, state.epoch) == ("interrupted", 2)
+    assert (state.stopped, state.epoch, state.batch) == ("interrupted", 1, 1)
     state = fit(cut, source, epochs=4, patience=None, state=state)
     np.testing.assert_array_equal(weights(cut), weights(whole))
     assert [r["loss"] for r in state.history] == [r["loss"] for r in expected.history]
@@ -287,3 +288,41 @@ def test_answers_of_the_validation_data_give_the_same_epochs(device: Device) -> 
     state = fit(net, TRAIN, validation=VALID, answers=answers, epochs=1)
     assert state.history[0]["validation"] == pytest.approx(histories[0][0][1] + 2.0, rel=1e-5)
     assert len(asked) == 3
+
+
+def test_a_slow_device_is_asked_after_each_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches only enter a queue: without waits one would hear of a stop after as many as fit into 0.1 s."""
+    clock, queued, asked = [0.0], [0], []
+    monkeypatch.setattr(fit_module.time, "perf_counter", lambda: clock[0])
+    pace = fit_module.Pace()
+    for batch in range(12):
+        queued[0] += 1
+        clock[0] += 0.001  # to enter the queue
+        if pace.is_due():
+            clock[0] += 0.25 * queued[0]  # to do the work
+            queued[0] = 0
+            asked.append(batch)
+            pace.waited()
+    assert asked == list(range(12))
+
+
+def test_a_fast_device_is_asked_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(fit_module.time, "perf_counter", lambda: clock[0])
+    pace, waits = fit_module.Pace(), 0
+    for _ in range(10_000):
+        clock[0] += 0.0001
+        if pace.is_due():
+            waits += 1
+            pace.waited()
+    assert waits in (10, 11)
+
+
+def test_whole_numbers_are_rows_and_targets_too(device: Device) -> None:
+    rows, targets = np.arange(30).reshape(10, 3) % 7, np.arange(10)[:, None] % 3
+    losses = []
+    for kind in (np.int64, np.float64):
+        net = nn.CNet(input_shape=(3,), layers=[nn.CNeuronDenseOCL(neurons=1)], batch=4).build(device, seed=0)
+        history = nn.fit(net, rows.astype(kind), targets.astype(kind), epochs=2).history
+        losses.append([epoch["loss"] for epoch in history])
+    assert losses[0] == losses[1]

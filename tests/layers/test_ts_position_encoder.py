@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from neuronet.device.array import Shape
@@ -120,3 +122,24 @@ def test_shapes_that_do_not_fit_are_refused(
     layers = [CNeuronTSPositionEncoder(periods=(60,), freqs=1)]
     with pytest.raises(ShapeError, match=what):
         CNet(input_shape=shape, layers=layers, second_shape=second).build(exact)
+
+
+@pytest.mark.parametrize("bad", ["NaT", "2424-10-01", "1625-01-01"])
+def test_times_that_nanoseconds_do_not_hold_are_named(bad: str) -> None:
+    times = np.array(["2024-01-01", bad], "datetime64[s]")
+    with pytest.raises(DataError, match="time 1 is"):
+        time_phases(times, (86_400,))
+
+
+def test_datetimes_of_python_and_pandas_are_times() -> None:
+    plain = np.array(["2024-03-05T06:00"], "datetime64[s]")
+    zone = timezone(timedelta(hours=2))
+    given = [
+        [datetime(2024, 3, 5, 6)],
+        [datetime(2024, 3, 5, 8, tzinfo=zone)],
+        pd.DatetimeIndex(["2024-03-05T08:00+02:00"]),
+        [pd.Timestamp("2024-03-05T06:00")],
+    ]
+    for times in given:
+        np.testing.assert_array_equal(time_phases(times, (86_400,)), time_phases(plain, (86_400,)))
+        assert time_phases(times, (86_400,)) == 0.25

@@ -208,11 +208,19 @@ def test_quantiles_between_levels_by_hand() -> None:
     np.testing.assert_allclose(two, [[[-2.0, -1.5, 0.0], [1.0, 1.125, 1.5]]], rtol=1e-12)
 
 
-@pytest.mark.parametrize("asked", [(0.05,), (0.5, 0.91), (float("nan"),), ()])
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ((0.05,), "quantiles 0.05 are not between 0.1 and 0.9"),
+        ((0.5, 0.91, 0.95), "quantiles 0.91, 0.95 are not between"),
+        ((float("nan"),), "quantiles nan are not between"),
+        ((), "no quantiles"),
+    ],
+)
 def test_quantiles_outside_are_refused(
-    model: Mamba4Cast, make_series: Make, asked: tuple[float, ...]
+    model: Mamba4Cast, make_series: Make, asked: tuple[float, ...], named: str
 ) -> None:
-    with pytest.raises(SpecError, match=r"are not between 0.1 and 0.9\nFix: ask for others"):
+    with pytest.raises(SpecError, match=rf"{named}.*\nFix: choose from 0.1 to 0.9, the levels"):
         model.forecast_many([make_series(wave(30))], 6, asked)
 
 

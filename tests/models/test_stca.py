@@ -196,7 +196,7 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
         model.answer(rows, times)
     with pytest.raises(ShapeError, match=r"rows \(60, 1\) and times \(60,\), expected \[bars, 2\]"):
         model.fit(rows[:, :1], targets, times, device=device)
-    with pytest.raises(ShapeError, match="targets have 2 numbers a bar, expected 1\nFix: set outputs"):
+    with pytest.raises(ShapeError, match=r"targets have shape \[60, 2\], expected \[60, 1\]"):
         model.fit(rows, rows, times, device=device)
     with pytest.raises(DataError, match=r"STCA.fit: 1 training samples.*\nFix: give ends from 39 to 59"):
         model.fit(rows, targets, times, ends=[38], device=device)
@@ -223,3 +223,45 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
     net.build(device).save(tmp_path / "net.h5")
     with pytest.raises(FileFormatError, match="holds no STCA"):
         STCA.load(tmp_path / "net.h5")
+
+
+def test_answers_follow_weights_set_by_hand_or_trained_on(device: Device) -> None:
+    model = fitted(device)
+    rows, _, times = bars(120)
+    before = model.answer(rows[:40], times[:40])
+    model.start(rows[:40], times[:40])
+    arrays = model.net.arrays()
+    model.net.set_arrays({k: v * (0.0 if "parameters/3" in k else 1.0) for k, v in arrays.items()})
+    assert model.answer(rows[:40], times[:40]) == 0.0 != before
+    with pytest.raises(SpecError, match="the weights are others than at start"):
+        model.append(rows[40], times[40])
+    model.net.set_arrays(arrays)
+    np.testing.assert_array_equal(model.answer(rows[:40], times[:40]), before)
+    model.start(rows[:40], times[:40])
+    model.answer(rows[:60], times[:60])  # of another length: the stream goes on
+    model.append(rows[40], times[40])
+
+
+def test_targets_and_ends_of_another_form_are_named() -> None:
+    rows, targets, times = bars(120)
+    two = np.stack([targets[:, 0], targets[:, 0]])
+    for given, outputs in ((two, 2), (two.ravel(), 2), (targets[:-3], 1)):
+        with pytest.raises(ShapeError, match=r"targets have shape .* expected \[120, "):
+            small(outputs=outputs).fit(rows, given, times)
+    for ends in ([60.5, 70.2], np.ones(120, bool), []):
+        with pytest.raises(DataError, match="expected whole numbers"):
+            small().fit(rows, targets, times, ends=ends)
+    with pytest.raises(DataError, match="120 bars are fewer than context=400"):
+        small(context=400).fit(rows, targets, times)
+    with pytest.raises(ShapeError, match="rows are not numbers"):
+        small().fit([["a", "b"]] * 120, targets, times)
+    with pytest.raises(SpecError, match="given must be True or False"):
+        small(given="no")
+
+
+def test_an_answer_that_overflows_is_no_answer(device: Device) -> None:
+    model = fitted(device)
+    rows, _, times = bars(40)
+    rows[7, 1] = 1e30
+    with pytest.raises(DataError, match="not finite; the largest number of the bars is 1e"):
+        model.answer(rows, times)

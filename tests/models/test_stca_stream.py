@@ -8,8 +8,9 @@ import pytest
 import neuronet as nn
 from neuronet.device.base import Device
 from neuronet.device.numpy import NumpyDevice
-from neuronet.errors import SpecError
+from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL
+from neuronet.layers.stca_encoder import CNeuronSTCAEncoder
 from neuronet.models.stca_stream import STCAStream, can_stream, encoder_of
 from neuronet.net import CNet
 
@@ -100,3 +101,13 @@ def test_another_net_is_refused(exact: NumpyDevice) -> None:
         SpecError, match="does not answer bar by bar\nFix: give a net with one CNeuronSTCAEncoder"
     ):
         STCAStream(net)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 2), (3,)])
+def test_a_row_of_another_shape_is_named(shape: tuple[int, ...]) -> None:
+    layers: list[CNeuronBaseOCL] = [CNeuronSTCAEncoder(scenarios=1, heads=1, dimension=2, hidden=2, recent=2)]
+    net = net_of(layers).build(NumpyDevice())
+    stream = STCAStream(net)
+    stream.start(np.ones(net.input_shape))
+    with pytest.raises(ShapeError, match="a row of shape"):
+        stream.append(np.ones(shape))

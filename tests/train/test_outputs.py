@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from neuronet.bars.bars import Bars
+from neuronet.bars.synthetic import make_bars
 from neuronet.device.base import Device
 from neuronet.device.numpy import NumpyDevice
+from neuronet.errors import SpecError
 from neuronet.fitting.fit import predict_source
 from neuronet.fitting.source import Source
 from neuronet.layers.ts_position_encoder import time_phases
@@ -63,7 +65,7 @@ def test_outputs_are_those_of_whole_windows_over_gaps(device: Device, bar_by_bar
     found = outputs_of(net, given)
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
     assert np.ptp(wanted, axis=0).min() > 1e-2 * np.abs(wanted).max()
-    assert bar_by_bar == [HISTORY, HISTORY]
+    assert bar_by_bar == [HISTORY] * 4
     assert net.training
 
 
@@ -123,3 +125,16 @@ def test_train_evaluate_and_predict_say_the_same_both_ways(
             bar_by_bar.clear()
     assert not bar_by_bar
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-7)
+
+
+def test_given_scenarios_are_no_bars(tmp_path: Path) -> None:
+    settings = Settings(model="stca", history=40, epochs=1)
+    spec = default_net(settings, 5).spec()
+    for layer in spec["layers"]:
+        if layer["class"] == "CNeuronSTCAEncoder":
+            layer["given"] = True
+    net = CNet.from_spec(spec).build(NumpyDevice())
+    source = Source.windows(np.zeros((60, 5)), None, np.arange(20), 40, np.zeros((60, len(PERIODS))))
+    assert not reads_bars_once(net, source)
+    with pytest.raises(SpecError, match="given=true asks for scenarios"):
+        train(make_bars(600), tmp_path / "m.h5", settings, net={"layers": spec["layers"]})
