@@ -99,7 +99,8 @@ __kernel void MHFlashSTCACPU(
     }
     for (int i = 0; i < rows * d; i += 8) store8(none, sums + i, rows * d - i);
     for (int b = own.x; b < own.y; b += keys) {
-        const int stop = min(keys, own.y - b);
+        const int stop = min(keys, own.y - b), next = min(keys, own.y - b - keys);
+        if (next > 0) prefetch(x + (size_t)(b + keys) * d, (size_t)next * d);
         for (int r0 = 0; r0 < rows; r0 += 8) {
             const int count = min(8, rows - r0);
             int first[8], last[8], begin = length, end = 0, same_begin = 0, same_end = length;

@@ -147,7 +147,8 @@ __kernel void MHFlashSTCAGradientCPU(
     for (int t = part; t < length; t += splits)
         if (t < all.x || t >= all.y) fade8(dx + (size_t)t * d, d, beta);
     for (int b = own.x; b < own.y; b += keys) {
-        const int stop = min(keys, own.y - b);
+        const int stop = min(keys, own.y - b), next = min(keys, own.y - b - keys);
+        if (next > 0) prefetch(x + (size_t)(b + keys) * d, (size_t)next * d);
         __global const float *key = x + (size_t)b * d;
         __global float *dkey = dx + (size_t)b * d;
         bool begun = false;                             // these rows of dx are
