@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neuronet.bars.bars import counted
 from neuronet.errors import DataError, ShapeError
 
 Floats = NDArray[np.float64]
@@ -39,7 +40,7 @@ def window_starts(rows: int, length: int, stride: int | None = None) -> Starts:
         )
     if rows < length:
         raise DataError(
-            f"{rows} rows are fewer than a window of {length}",
+            f"{counted(rows, 'row is', 'rows are')} fewer than a window of {length}",
             where="window_starts",
             fix="give more rows, or choose shorter windows",
         )

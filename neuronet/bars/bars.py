@@ -95,6 +95,11 @@ def stamp(time: int | np.int64) -> str:
     return text.rstrip("0").rstrip(".") if text.endswith("000") else text
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Format a number of things for messages: '1 bar', '1,234 bars'; ``many`` where an s does not do."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
 def span(nanoseconds: int) -> str:
     """Format a time span for messages: '5 min', '1 h', '2 days 3 h'."""
     parts: list[str] = []

@@ -145,8 +145,9 @@ def drop_flat(data: Data, volume: Floats, findings: Findings) -> NDArray[np.bool
     if findings.count("dropped_flat", flat):
         findings.warn(f"{rows_of(flat)} without volume and without a move dropped (--drop-flat)")
     if flat.all():
+        every = "the only bar is" if len(flat) == 1 else f"all {len(flat)} bars are"
         raise DataError(
-            f"all {len(flat)} bars are without volume and without a move",
+            f"{every} without volume and without a move",
             where=findings.where,
             fix="leave out --drop-flat",
         )

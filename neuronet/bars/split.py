@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from neuronet.bars.bars import Times, stamp
+from neuronet.bars.bars import Times, counted, stamp
 from neuronet.bars.windows import fitting
 from neuronet.errors import DataError
 
@@ -65,7 +65,8 @@ def split_by_time(
     wanted = {"train": True, "validation": validation > 0.0, "test": test > 0.0 or test_from is not None}
     if any(wanted[name] and not len(part) for name, part in parts.items()):
         counts = ", ".join(
-            f"{name}: {max(rows[name][1] - rows[name][0], 0)} bars give {len(part)} windows"
+            f"{name}: {counted(max(rows[name][1] - rows[name][0], 0), 'bar gives', 'bars give')} "
+            f"{counted(len(part), 'window')}"
             for name, part in parts.items()
             if wanted[name]
         )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from neuronet.bars.bars import Bars, Floats
+from neuronet.bars.bars import Bars, Floats, counted
 from neuronet.bars.positive import require_positive
 from neuronet.bars.windows import ONE_PART, fitting
 from neuronet.errors import DataError
@@ -116,7 +116,7 @@ def _check_threshold(threshold: float, where: str) -> None:
 def _check_horizon(bars: Bars, horizon: int) -> None:
     if horizon < 1 or horizon >= len(bars):
         raise DataError(
-            f"horizon {horizon} with {len(bars)} bars leaves no bar with a known target",
+            f"horizon {horizon} with {counted(len(bars), 'bar')} leaves no bar with a known target",
             where=bars.symbol or "bars",
             fix=f"give more bars{fitting(len(bars) // ONE_PART, horizon)}"
             if horizon > 0

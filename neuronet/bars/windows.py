@@ -5,14 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from neuronet.bars.bars import Bars, span
+from neuronet.bars.bars import Bars, counted, span
 from neuronet.errors import DataError
 
 ONE_PART = 7  # by default the validation and the test part have 15 % each: at least one bar of seven
 
 
 def window_starts(
-    bars: Bars, *, history: int, horizon: int, warmup: int = 0, max_gap: int | None = None
+    bars: Bars,
+    *,
+    history: int,
+    horizon: int,
+    warmup: int = 0,
+    max_gap: int | None = None,
+    trained: bool = False,
 ) -> NDArray[np.int32]:
     """Return each start row s whose input rows s..s+history-1 and target rows to s+history-1+horizon exist.
 
@@ -20,6 +26,7 @@ def window_starts(
     horizon  bars after it that the target needs; 0 gives the windows for prediction
     warmup   rows at the start that have no features
     max_gap  longest time in ns between neighbours anywhere in a window and its target; None allows all
+    trained  the sizes are those of a trained model, so no others can be chosen
     returns  int32, ascending
 
     Raises DataError, with the numbers wanted, when there is none.
@@ -34,20 +41,29 @@ def window_starts(
     starts = np.arange(warmup, max(len(bars) - length + 1, warmup), dtype=np.int32)
     if not len(starts):
         after = f" after {warmup} of warm-up" if warmup else ""
+        verb = "gives" if usable == 1 else "give"
+        if trained:
+            lack = counted(length - max(usable, 0), "bar")
+            fix = f"give at least {lack} more, for a window of the model"
+        else:
+            fix = f"give more bars{fitting(usable // ONE_PART, horizon)}" if horizon else "give more bars"
         raise DataError(
-            f"{max(usable, 0)} bars{after} give 0 windows of {history}+{horizon}; need >= {length}",
+            f"{counted(max(usable, 0), 'bar')}{after} {verb} 0 windows of {history}+{horizon}; "
+            f"need >= {length}",
             where=bars.symbol or "bars",
-            fix=f"give more bars{fitting(usable // ONE_PART, horizon)}" if horizon else "give more bars",
+            fix=fix,
         )
     if max_gap is not None:
         holes = np.concatenate([[0], np.cumsum(np.diff(bars.time) > max_gap)])
         starts = starts[holes[starts + length - 1] == holes[starts]]
         if not len(starts):
             raise DataError(
-                f"none of {usable - length + 1} windows of {history}+{horizon} bars is free of gaps longer "
-                f"than {span(max_gap)}; the file has {int(holes[-1])}",
+                f"none of {counted(usable - length + 1, 'window')} of {history}+{horizon} bars is free of "
+                f"gaps longer than {span(max_gap)}; the file has {int(holes[-1])}",
                 where=bars.symbol or "bars",
-                fix="allow longer gaps, or a shorter history or horizon",
+                fix=f"give {counted(length, 'bar')} or more without such a gap, as the model needs"
+                if trained
+                else "allow longer gaps, or a shorter history or horizon",
             )
     return starts
 

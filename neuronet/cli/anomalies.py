@@ -10,7 +10,7 @@ import click
 from neuronet.anomaly.alarms import Alarm, alarms_csv
 from neuronet.anomaly.metrics import Evaluation, auc_pr, auc_roc, random_control
 from neuronet.anomaly.threshold import RATE
-from neuronet.bars.bars import stamp
+from neuronet.bars.bars import counted, stamp
 from neuronet.cli import anomalies_plot, console, forecast_plot
 from neuronet.cli.bar_options import NAMES, reading_options
 from neuronet.cli.given import check_model
@@ -129,14 +129,14 @@ def _said(found: Found, output: Path | None) -> list[str]:
     rows, alarms = len(found.channels), len(found.alarms)
     seen = f", without the {found.left_out:,} up to the end of training" if found.left_out else ""
     where = "" if output is None else f"{output}: "
-    above = "1 row is" if found.above == 1 else f"{found.above:,} rows are"
-    looked = f"{rows:,} rows from {found.when(0)} to {found.when(rows - 1)}{seen}"
+    above = counted(found.above, "row is", "rows are")
+    looked = f"{counted(rows, 'row')} from {found.when(0)} to {found.when(rows - 1)}{seen}"
     if found.threshold is None:
         return [looked, f"{found.why}; so there are no alarms, and no metrics of them"]
     return [
         looked,
         f"threshold {found.threshold.describe()}",
-        f"{where}{alarms:,} alarm{'' if alarms == 1 else 's'}; {above} above the threshold, "
+        f"{where}{counted(alarms, 'alarm')}; {above} above the threshold, "
         f"of normal ones about {found.threshold.rate * rows:.3g} would be",
     ]
 
@@ -165,7 +165,9 @@ def _metrics(made: Evaluation, truth: Any) -> list[str]:
         control = chance.get(name)
         told = "" if control is None else f"{control.mean:.4f} ± {control.std:.4f}"
         rows.append((name, "-" if value is None else f"{value:.4f}", told))
-    head = f"{made.rows:,} rows, {made.anomalies:,} of them labelled, in {made.events:,} runs"
+    head = (
+        f"{counted(made.rows, 'row')}, {made.anomalies:,} of them labelled, in {counted(made.events, 'run')}"
+    )
     return [head, table(rows, ("metric", "model", "random scores"))]
 
 

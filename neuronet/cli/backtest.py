@@ -11,7 +11,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from neuronet.bars.bars import Bars, stamp
+from neuronet.bars.bars import Bars, counted, stamp
 from neuronet.cli import backtest_plot, console, forecast_plot
 from neuronet.cli.bar_options import read, reading_options
 from neuronet.cli.broker_options import BROKER, broker_options, chosen_of, rules_of
@@ -99,7 +99,7 @@ def command(
     _check_rules(lots, (commission, slippage, max_gap, carry_gaps or None), options)
     if len(model_and_bars) != (wanted := 1 if signals else 2):
         usage = "BARS alone with --signals" if signals else "MODEL BARS, or BARS with --signals FILE"
-        raise click.UsageError(f"got {len(model_and_bars)} files, need {wanted}: give {usage}")
+        raise click.UsageError(f"got {counted(len(model_and_bars), 'file')}, need {wanted}: give {usage}")
     check_outputs((output, equity, plot), (*model_and_bars, signals))
     if plot is not None:
         forecast_plot.require_matplotlib(plot)
@@ -157,6 +157,8 @@ def command(
     else:
         stakes = {} if lots is None else {"stakes": "trades are lots, nothing is compounded"}
         notes = [random.note()]
+        if not random.agents:
+            del columns["random"]
         click.echo("\n".join(report(columns, symbol=bars.symbol, step=bars.step, notes=notes, **stakes)))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from neuronet.bars.bars import span, stamp
+from neuronet.bars.bars import counted, span, stamp
 from neuronet.bars.store import write_bars
 from neuronet.cli import console
 from neuronet.cli.bar_options import bars_argument, load
@@ -32,6 +32,7 @@ def command(bars: Path, output: Path, as_json: bool, **options: Any) -> None:
         print_json({"output": str(output), "bars": len(loaded), "step_ns": loaded.step, **ends})
     elif not console.is_quiet():
         click.echo(
-            f"{output}: {len(loaded):,} bars of {span(loaded.step)}, {ends['first']} to {ends['last']}",
+            f"{output}: {counted(len(loaded), 'bar')} of {span(loaded.step)}, {ends['first']} to "
+            f"{ends['last']}",
             err=True,
         )

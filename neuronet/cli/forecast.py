@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
-from neuronet.bars.bars import stamp
+from neuronet.bars.bars import counted, stamp
 from neuronet.cli import console, forecast_plot
 from neuronet.cli.bar_options import NAMES, reading_options
 from neuronet.cli.given import check_model
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import check_outputs, print_json
 from neuronet.device.find import find_device
+from neuronet.errors import DataError
 from neuronet.models.mamba4cast import Mamba4Cast
-from neuronet.series.frequency import Frequency
+from neuronet.series.frequency import Frequency, NoFrequencyError
 from neuronet.series.table import read_series
 from neuronet.storage.atomic import replace_file
 from neuronet.train.forecast import Forecast, csv_lines, forecast_series
@@ -83,7 +84,11 @@ def command(
         forecast_plot.require_matplotlib(plot)
     chosen = {name: value for name, value in options.items() if name in NAMES and value is not None}
     step = None if frequency is None else Frequency.parse(frequency)
-    series = read_series(model_and_series[-1], column, frequency=step, **chosen)
+    try:
+        series = read_series(model_and_series[-1], column, frequency=step, **chosen)
+    except NoFrequencyError as error:
+        fix = f"{error.fix}, or name the step with --frequency"
+        raise DataError(error.what, where=error.where, fix=fix) from None
     opened = find_device(device)
     model = (
         Mamba4Cast.load(model_and_series[0], opened)
@@ -101,8 +106,8 @@ def command(
         click.echo("".join(csv_lines(found)), nl=False)
     if not console.is_quiet():
         where = "" if output is None else f"{output}: "
-        many = "1 series" if len(found) == 1 else f"{len(found):,} series"
-        click.echo(f"{where}{many}, {found[0].steps} steps ahead", err=True)
+        many = counted(len(found), "series", "series")
+        click.echo(f"{where}{many}, {counted(found[0].steps, 'step')} ahead", err=True)
 
 
 def _document(one: Forecast) -> dict[str, Any]:

@@ -32,7 +32,8 @@ LONG = 100  # characters of a value; what is longer ends in "…"
 def command(model: Path, as_json: bool) -> None:
     """Show what the model file MODEL holds: layers, features, training, versions. Needs no OpenCL.
 
-    Of the scores there is one line for each part and baseline; with -v all of them are listed.
+    Of the scores there is one line for each part and baseline, of looks at the validation part the last;
+    with -v all of them are listed.
     """
     check_model(model)
     file = read_model(model)
@@ -108,7 +109,8 @@ def _call(spec: dict[str, Any]) -> str:
 
 
 def _fields(spec: dict[str, Any]) -> str:
-    fields = [f"{k}={v}" for k, v in spec.items() if k not in ("class", "version")]
+    shown = {k: _call(v) if isinstance(v, dict) and "class" in v else v for k, v in spec.items()}
+    fields = [f"{k}={v}" for k, v in shown.items() if k not in ("class", "version")]
     return f"({', '.join(fields)})" if fields else ""
 
 
@@ -124,9 +126,18 @@ def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     for name, value in values.items():
         if isinstance(value, dict) and value:
             rows += _flat(value, f"{prefix}{name}.")
+        elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+            rows += [
+                (f"{prefix}{name}", _line(one)) for one in (value if console.is_verbose() else value[-1:])
+            ]
         else:
             rows.append((f"{prefix}{name}", value))
     return rows
+
+
+def _line(values: dict[str, Any]) -> str:
+    """One of a list of records, such as a look at the validation part: 'step 250, net 0.0207'."""
+    return ", ".join(f"{name} {_text(_told(name, value))}" for name, value in values.items())
 
 
 def _told(name: str, value: Any) -> Any:
@@ -137,8 +148,17 @@ def _told(name: str, value: Any) -> Any:
     return span(value) if isinstance(value, int) and last == "step" and value >= SECOND else value
 
 
-def _short(value: Any) -> str:
+def _text(value: Any, between: str = ", ") -> str:
+    """Numbers with 6 digits, lists with commas, lists in a list with blanks; '-' for what is empty."""
+    if isinstance(value, list | dict) and not value:
+        return "-"
     if isinstance(value, list):
-        value = ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in value)
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+        if between == ", " and any(isinstance(one, list) for one in value):
+            return "; ".join(_text(one, " ") for one in value)
+        return between.join(_text(one, " ") for one in value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _short(value: Any) -> str:
+    text = _text(value)
     return text if len(text) <= LONG else f"{text[: LONG - 1]}…"

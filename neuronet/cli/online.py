@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from neuronet.bars.bars import counted
 from neuronet.cli import console
 from neuronet.cli.bar_options import bars_argument, read
 from neuronet.cli.broker_options import broker_options, rules_of
@@ -78,7 +79,8 @@ def command(
     if found.stopped:
         if not console.is_quiet():
             click.echo(
-                f"saved {output} after {summary['bars']:,} bars; go on with:\n  {resume_command()}", err=True
+                f"saved {output} after {counted(summary['bars'], 'bar')}; go on with:\n  {resume_command()}",
+                err=True,
             )
         click.get_current_context().exit(130)
     if as_json:

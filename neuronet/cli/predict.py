@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from neuronet.bars.bars import stamp
+from neuronet.bars.bars import counted, stamp
 from neuronet.cli import console
 from neuronet.cli.bar_options import bars_argument, read
 from neuronet.cli.given import check_model, warn_symbol
@@ -62,5 +62,6 @@ def command(
         where = "" if output is None else f"{output}: "
         last = stamp(found.time[-1])
         click.echo(
-            f"{where}{len(found):,} rows; the last is said at the close of the bar of {last}", err=True
+            f"{where}{counted(len(found), 'row')}; the last is said at the close of the bar of {last}",
+            err=True,
         )

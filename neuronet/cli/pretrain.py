@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from neuronet.bars.bars import counted
 from neuronet.cli.epochs import EpochView, resume_command
 from neuronet.cli.interrupt import Interrupt
 from neuronet.cli.options import device_option, json_option
@@ -103,7 +104,7 @@ def command(
         )
     state = result.state
     if result.score is None or result.naive is None:
-        view.say(f"saved {output} after {state.epoch} epochs; go on with:\n  {resume_command()}")
+        view.say(f"saved {output} after {counted(state.epoch, 'epoch')}; go on with:\n  {resume_command()}")
         click.get_current_context().exit(130)
     scores = {"model": result.score, "seasonal naive": result.naive}
     mase = {who: {"median": median, "mean": mean} for who, (median, mean) in scores.items()}

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 import click
 
-from neuronet.bars.bars import stamp
+from neuronet.bars.bars import counted, stamp
 from neuronet.cli.epochs import EpochView
 from neuronet.cli.given import check_experience
 from neuronet.cli.interrupt import Interrupt
@@ -80,7 +80,9 @@ def command(experience: Path, output: Path, device: str | None, as_json: bool, *
 
 def _started(view: EpochView, prepared: Prepared, net: CNet) -> None:
     bars, split = prepared.bars, prepared.split
-    view.say(f"{bars.symbol}: {len(bars):,} bars from {stamp(bars.time[0])} to {stamp(bars.time[-1])}")
+    view.say(
+        f"{bars.symbol}: {counted(len(bars), 'bar')} from {stamp(bars.time[0])} to {stamp(bars.time[-1])}"
+    )
     view.say(
         f"windows: {len(split.train):,} to learn from, {len(split.validation):,} to validate; "
         f"encoder of {net.pool.count:,} parameters on {net.device.name}"

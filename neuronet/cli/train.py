@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 import click
 
-from neuronet.bars.bars import stamp
+from neuronet.bars.bars import counted, stamp
 from neuronet.cli import train_channels
 from neuronet.cli.bar_options import read, reading_options
 from neuronet.cli.epochs import EpochView, resume_command
@@ -115,7 +115,9 @@ def command(
             force=force,
         )
     if result.state.stopped == "interrupted":
-        view.say(f"saved {output} after {result.state.epoch} epochs; go on with:\n  {resume_command()}")
+        view.say(
+            f"saved {output} after {counted(result.state.epoch, 'epoch')}; go on with:\n  {resume_command()}"
+        )
         click.get_current_context().exit(130)
     if as_json:
         print_json(
@@ -136,8 +138,8 @@ def command(
 def _started(view: EpochView, prepared: Prepared, net: CNet) -> None:
     bars, split = prepared.bars, prepared.split
     view.say(
-        f"{bars.symbol}: {len(bars):,} bars from {stamp(bars.time[0])} to {stamp(bars.time[-1])}, "
-        f"{len(prepared.features.names)} features"
+        f"{bars.symbol}: {counted(len(bars), 'bar')} from {stamp(bars.time[0])} to {stamp(bars.time[-1])}, "
+        f"{counted(len(prepared.features.names), 'feature')}"
     )
     view.say(
         f"windows: {len(split.train):,} to train, {len(split.validation):,} to validate, "

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from neuronet.anomaly.threshold import RATE
+from neuronet.bars.bars import counted
 from neuronet.cli.bar_options import NAMES
 from neuronet.cli.epochs import EpochView, resume_command
 from neuronet.cli.interrupt import Interrupt
@@ -103,7 +104,7 @@ def run(
         )
     state = result.state
     if state.stopped == "interrupted":
-        view.say(f"saved {output} after {state.epoch} epochs; go on with:\n  {resume_command()}")
+        view.say(f"saved {output} after {counted(state.epoch, 'epoch')}; go on with:\n  {resume_command()}")
         click.get_current_context().exit(130)
     if as_json:
         print_json(_document(output, result))
@@ -138,8 +139,8 @@ def _same(output: Path, given: dict[str, Any]) -> ChannelSettings:
 def _started(view: EpochView, channels: Channels, net: CNet) -> None:
     last = len(channels) - 1
     view.say(
-        f"{len(channels):,} rows from {channels.when(0)} to {channels.when(last)}, "
-        f"{len(channels.names)} channels: {', '.join(channels.names)}"
+        f"{counted(len(channels), 'row')} from {channels.when(0)} to {channels.when(last)}, "
+        f"{counted(len(channels.names), 'channel')}: {', '.join(channels.names)}"
     )
     view.say(f"{net.pool.count:,} parameters on {net.device.name}, windows of {net.input_shape[0]} rows")
     view.begin()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,21 +133,30 @@ class Pace:
 
 
 def predict_source(net: CNet, source: Source) -> NDArray[Any]:
-    """Outputs [samples, *output_shape] for every sample, in evaluation mode."""
-    feed, training, results = Feed(net, source, "data"), net.training, []
+    """Outputs [samples, *output_shape] for every sample, in evaluation mode.
+
+    Each batch is whole, the last one filled up with repetitions: what is said of a sample is the same bits,
+    however many follow.
+    """
+    count = len(source)
+    if not count:
+        return np.empty((0, *net.output_shape), net.device.dtype)
+    starts = np.append(source.starts, np.repeat(source.starts[-1], -count % net.batch))
+    feed = Feed(net, replace(source, starts=starts.astype(np.int32)), "data")
+    training, results = net.training, []
     net.TrainMode(False)
+    net.set_rows(net.batch)
 
     def launches() -> None:
         feed.next_batch()
         net.forward()
 
-    feed.begin(np.arange(len(source)))
-    for rows in feed.batches():
-        net.set_rows(rows)
+    feed.begin(np.arange(len(starts)))
+    for _ in feed.batches():
         net.run("predict", launches, feed.tapes)
         results.append(net.getResults())
     net.TrainMode(training)
-    return np.concatenate(results) if results else np.empty((0, *net.output_shape), net.device.dtype)
+    return np.concatenate(results)[:count]
 
 
 def _train_epoch(

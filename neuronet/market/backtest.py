@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from neuronet.bars.bars import Bars, Floats, stamp
+from neuronet.bars.bars import Bars, Floats, counted, stamp
 from neuronet.errors import DataError, ShapeError, SpecError
 from neuronet.market.quotes import check_prices
 from neuronet.market.trades import Trades, find_trades
@@ -50,6 +50,7 @@ class Backtest:
     traded  [bars] value of the fills of each bar, both sides
     trades  in order of entry; equity[-1] - cash is the sum of their net
     ruined  bar at whose close the capital was gone, else None
+    idle    why nothing was traded, in words; '' where something was
     """
 
     bars: Bars
@@ -60,6 +61,7 @@ class Backtest:
     traded: Floats
     trades: Trades
     ruined: int | None = None
+    idle: str = ""
 
 
 def backtest(
@@ -101,6 +103,7 @@ def backtest(
     )
     _check_costs(bars, spread, commission, slippage, cash)
     n, per_unit = len(bars), 0.5 * spread + slippage
+    wanted = held != 0.0
     held = np.concatenate([[0.0], held[:-1]])  # now of the bar in which it is held
     closing = np.arange(n) == n - 1
     if max_gap is not None and not carry_gaps:
@@ -135,7 +138,22 @@ def backtest(
         held[ruined + 1 :] = 0.0
         carried, units, after, traded, costs, equity = run()
     trades = find_trades(bars, carried, units, after, per_unit=per_unit, commission=commission, ruined=ruined)
-    return Backtest(bars, float(cash), equity, units, costs, traded, trades, ruined)
+    lapse = "before a gap one lapses, and no open follows the last bar"
+    idle = "" if len(trades) else why_idle(wanted, lapse)
+    return Backtest(bars, float(cash), equity, units, costs, traded, trades, ruined, idle)
+
+
+def why_idle(wanted: NDArray[np.bool_], otherwise: str) -> str:
+    """Why nothing was traded, from where another position than flat was decided, [bars].
+
+    otherwise  what else than the end of the bars keeps decisions from being taken
+    """
+    if not wanted.any():
+        return "every decision was flat, as of a model that says 'no change'"
+    count = int(wanted.sum())
+    if wanted[-1] and count == 1:
+        return "the only decision that was not flat is the last bar's, which no open follows"
+    return f"{counted(count, 'decision was', 'decisions were')} not flat, but {otherwise}"
 
 
 def buy_and_hold(

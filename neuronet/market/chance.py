@@ -20,16 +20,20 @@ WORK = 20_000_000  # bars of all of them
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """The random agent in the middle, how many there were, and the share of them that earned less."""
+    """The random agent in the middle, how many there were, and the share of them that earned less.
+
+    Where the strategy made no trade there is nothing to do at other times: no agents, ``beaten`` is None, and
+    ``median`` is the strategy itself.
+    """
 
     median: Backtest
     agents: int
-    beaten: float
+    beaten: float | None
 
     def note(self) -> str:
         """A line for the report."""
-        if not len(self.median.trades):
-            return "random      agents that do the same at other times: nothing, as the strategy"
+        if self.beaten is None:
+            return "random      agents that do the same at other times: none, as the strategy made no trade"
         return (
             f"random      {self.agents} agents that do the same at other times, the median one shown; the "
             f"strategy earned more than {self.beaten:.0%} of them"
@@ -48,6 +52,8 @@ def chance(
     run      the strategy so many bars late, as a backtest
     profits  the profit of many of them at once, where that is faster
     """
+    if not len(strategy.trades):
+        return Chance(strategy, 0, None)
     bars = len(strategy.bars)
     agents = int(np.clip(WORK // bars, LEAST, MOST)) | 1
     random = np.random.Generator(np.random.PCG64(seed))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neuronet.bars.bars import Bars
+from neuronet.bars.bars import Bars, counted
 from neuronet.errors import DataError, SpecError
 from neuronet.market.actors import RandomAgents
 from neuronet.market.experience import Experience, trajectories_of
@@ -74,7 +74,8 @@ def collect(
         log.warning("nothing was traded%s; see --lots, --contract and --leverage", why)
     if not len(experience):
         raise DataError(
-            f"none of {len(profits)} agents earned {min_profit or 0.0:,.2f}; the best {max(profits):+,.2f}",
+            f"none of {counted(len(profits), 'agent')} earned {min_profit or 0.0:,.2f}; "
+            f"the best {max(profits):+,.2f}",
             where=str(path),
             fix="collect more agents, or choose a lower --min-profit",
         )

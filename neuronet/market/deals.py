@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neuronet.bars.bars import Bars, Floats, stamp
+from neuronet.bars.bars import Bars, Floats, counted, stamp
 from neuronet.bars.numbers import find_number_format, is_missing
 from neuronet.bars.text import read_text
 from neuronet.bars.times import find_time_format
@@ -62,7 +62,7 @@ def read_deals(path: str | Path, *, date_format: str | None = None, decimal: str
     deals = sorted((one for one in found if one is not None), key=lambda one: (one.opened, one.closed))
     if not deals:
         raise DataError("no deal of buying or selling", where=text.name, fix="export the history again")
-    log.info("%s: %d positions as %s", text.name, len(deals), table.layout)
+    log.info("%s: %s as %s", text.name, counted(len(deals), "position"), table.layout)
     return deals
 
 

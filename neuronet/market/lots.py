@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from neuronet.bars.bars import Bars
 from neuronet.errors import ShapeError
 from neuronet.market.account import Account
 from neuronet.market.actors import Fixed, actions_of
-from neuronet.market.backtest import Backtest
+from neuronet.market.backtest import Backtest, why_idle
 from neuronet.market.ledger import AT_OPEN, Ledger
 from neuronet.market.orders import ACTION, Actions
 from neuronet.market.rules import CENTS, Rules
@@ -33,7 +34,13 @@ def backtest_lots(bars: Bars, actions: ArrayLike, rules: Rules, *, cash: float =
             where="backtest_lots",
             fix=f"give {', '.join(ACTION)} for each bar",
         )
-    return as_backtest(simulate(bars, rules, Fixed(found), cash=cash))
+    done = as_backtest(simulate(bars, rules, Fixed(found), cash=cash))
+    if len(done.trades):
+        return done
+    wanted = found[:, 0] - found[:, 3] != 0.0  # what is NaN asks for nothing
+    wanted &= ~np.isnan(found).any(axis=1)
+    why = "the broker's rules of volume, stops and margin allowed none"
+    return replace(done, idle=why_idle(wanted, why))
 
 
 def hold_lots(bars: Bars, lots: float, rules: Rules, *, cash: float = 10_000.0) -> Backtest:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from neuronet.bars.bars import Floats, Times, span, stamp
+from neuronet.bars.bars import Floats, Times, counted, span, stamp
 from neuronet.market.backtest import DAY, Backtest
 from neuronet.market.trades import EXITS, RUIN, Trades
 
@@ -41,6 +41,7 @@ class Report:
     average_win, _loss mean net of the trades with net > 0, and < 0 (a negative number)
     costs              paid in all
     ruined             time of the close at which the capital was gone, or None
+    idle               why nothing was traded, or None where something was
     """
 
     first: str
@@ -70,6 +71,7 @@ class Report:
     average_loss: float | None
     costs: float
     ruined: str | None
+    idle: str | None
 
     @classmethod
     def of(cls, test: Backtest) -> Report:
@@ -103,6 +105,7 @@ class Report:
             average_loss=float(losses.mean()) if len(losses) else None,
             costs=float(test.costs.sum()),
             ruined=None if test.ruined is None else stamp(time[test.ruined]),
+            idle=None if len(net) else test.idle,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -191,8 +194,8 @@ def report(
     spacing = f" {span(step)} apart" if step else ""
     table = [["", *columns], *([name, *map(cell, columns.values())] for name, cell in _ROWS)]
     lines = [
-        f"{symbol or 'bars'}: {one.first} to {one.last}, {_count(one.bars, 'bar')}{spacing} on "
-        f"{_count(one.days, 'day')}",
+        f"{symbol or 'bars'}: {one.first} to {one.last}, {counted(one.bars, 'bar')}{spacing} on "
+        f"{counted(one.days, 'day')}",
         "",
         *_aligned(table),
         "",
@@ -200,10 +203,6 @@ def report(
         *notes,
     ]
     return lines
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def _number(value: float | None, form: str) -> str:
@@ -236,7 +235,7 @@ _ROWS = [
 
 def _notes(one: Report, stakes: str) -> list[str]:
     forced = [f"{one.exits[name]:,} {words}" for name, words in _FORCED.items() if one.exits.get(name)]
-    returns = _count(one.days, "daily return")
+    returns = counted(one.days, "daily return")
     lines = [
         f"return      of the start capital, {one.cash:,.2f}; {stakes}",
         f"Sharpe      mean / deviation of {returns} x sqrt({one.factor}), no risk-free rate",
@@ -248,7 +247,7 @@ def _notes(one: Report, stakes: str) -> list[str]:
     if forced:
         lines.append(f"            closed without a decision: {', '.join(forced)}")
     if not one.trades:
-        lines.append("            none here: every decision was flat, as of a model that says 'no change'")
+        lines.append(f"            none here: {one.idle}")
     if one.ruined is not None:
         lines.append(
             f"ruin        the capital was gone at the close of {one.ruined}; nothing was traded after"

@@ -20,6 +20,7 @@ from neuronet.anomaly.scores import (
     window_starts,
 )
 from neuronet.anomaly.threshold import RATE, Threshold, pot_threshold, quantile_threshold
+from neuronet.bars.bars import counted
 from neuronet.device.base import Device
 from neuronet.errors import DataError, FileFormatError, ShapeError, SpecError
 from neuronet.fitting.fit import fit
@@ -191,7 +192,7 @@ class Catch(Model):
         rows = self._rows(train, "Catch.fit")
         cut = self._trained(rows)
         if cut < 2 * self.context:
-            what = f"{len(rows)} rows are too few for windows of {self.context}"
+            what = f"{counted(len(rows), 'row is', 'rows are')} too few for windows of {self.context}"
             fix = f"give {3 * self.context} rows or more, or choose a shorter context"
             raise DataError(what, where="Catch.fit", fix=fix)
         for name, value in (("epochs", epochs), ("stride", stride), ("batch", batch)):
@@ -303,9 +304,10 @@ class Catch(Model):
         if (far := self.too_far(rows)).any():
             row, channel = np.argwhere(far)[0]
             bad = int(far.any(axis=1).sum())
-            what = f"{bad} rows are over {FARTHEST:g} deviations from the mean, the first is {row}"
+            what = f"{counted(bad, 'row is', 'rows are')} over {FARTHEST:g} deviations from the mean"
             fix = "correct these rows, or leave them out"
-            raise DataError(f"{what}, channel {channel}", where="Catch", fix=fix)
+            what += f", the first is {row}, channel {channel}"
+            raise DataError(what, where="Catch", fix=fix)
         return ((rows - self.mean) / self.deviation).astype(np.float32)
 
     def _rows(self, values: Any, where: str) -> Floats:
@@ -317,6 +319,6 @@ class Catch(Model):
         if not (finite := np.isfinite(rows)).all():
             row, channel = np.argwhere(~finite)[0]
             bad = int((~finite).any(axis=1).sum())
-            what = f"{bad} rows are not finite, the first is {row}, channel {channel}"
+            what = f"{counted(bad, 'row is', 'rows are')} not finite, the first is {row}, channel {channel}"
             raise DataError(what, where=where, fix="correct these rows, or leave them out")
         return rows

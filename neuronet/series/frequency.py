@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from neuronet.bars.bars import counted
 from neuronet.errors import DataError, SpecError
 
 Times = NDArray[np.int64]
@@ -36,6 +37,10 @@ _UNITS = {
 }  # fmt: skip
 _EARLIEST, _LATEST = -9_223_286_400, 9_223_286_400  # s since 1970 that fit into int64 ns, in whole days
 _REGULAR, _HALF = 0.9, 0.5  # shares of steps
+
+
+class NoFrequencyError(DataError):
+    """Times do not show how often there is a value; where it can be named, the caller says how."""
 
 
 @dataclass(frozen=True)
@@ -88,15 +93,16 @@ class Frequency:
         Months, quarters and years when all stamps have one day of the month (or the month's last); else the
         most common step, if at least half of the steps are that long.
 
-        Raises DataError when there are fewer than two stamps, or no step is common.
+        Raises NoFrequencyError when there are fewer than two stamps, or no step is common; DataError when
+        they do not ascend.
         """
         times = np.asarray(times, np.int64)
         steps = np.diff(times)
         if len(steps) == 0:
-            raise DataError(
-                f"{len(times)} time stamp{'s' if len(times) != 1 else ''}: no frequency can be seen",
+            raise NoFrequencyError(
+                f"{counted(len(times), 'time stamp')}: no frequency can be seen",
                 where="Frequency",
-                fix="give at least two, or name the step with --frequency",
+                fix="give at least two",
             )
         if np.any(steps <= 0):
             at = int(np.argmax(steps <= 0)) + 1
@@ -116,11 +122,11 @@ class Frequency:
         if coarse and months > 0 and month_share >= _HALF:
             return _in_months(months)
         shown = ", ".join(f"{s / SECOND:g} s" for s in np.unique(steps)[:3])
-        raise DataError(
+        raise NoFrequencyError(
             f"no common step between {len(times)} time stamps: the shortest are {shown}; "
             f"{share:.0%} are {step / SECOND:g} s",
             where="Frequency",
-            fix="name the step with --frequency, or bring the series to regular steps of whole seconds",
+            fix="bring the rows to regular steps of whole seconds",
         )
 
     @property

@@ -23,7 +23,7 @@ from neuronet.bars.table import NA, parse_table
 from neuronet.bars.text import Text, read_text
 from neuronet.bars.times import NO_TIME, parse_times
 from neuronet.errors import DataError, NeuronetError
-from neuronet.series.frequency import Frequency, Times
+from neuronet.series.frequency import Frequency, NoFrequencyError, Times
 from neuronet.series.layout import Layout, find_layout, says_missing, to_dates
 from neuronet.series.series import Floats, Series
 from neuronet.series.tsf import is_tsf, read_tsf
@@ -58,7 +58,8 @@ def read_series(
     left out, with a warning.
 
     Raises DataError, with file:line, for a time or number that is none, a time that occurs twice or is out
-    of order; and where there is no column of times or no such ``column``.
+    of order; and where there is no column of times or no such ``column``. NoFrequencyError where a
+    ``frequency`` has to be given.
     """
     path = Path(path)
     chosen = ReadOptions(**options)
@@ -143,7 +144,8 @@ def _frequency(asked: Frequency | None, times: Times, where: str) -> Frequency:
     try:
         return Frequency.of(times)
     except NeuronetError as error:
-        raise DataError(error.what, where=where, fix=error.fix) from None
+        kind = NoFrequencyError if isinstance(error, NoFrequencyError) else DataError
+        raise kind(error.what, where=where, fix=error.fix) from None
 
 
 def _read_table(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from neuronet.bars.bars import Bars, Floats, stamp
+from neuronet.bars.bars import Bars, Floats, counted, stamp
 from neuronet.bars.targets import forecast_targets, policy_targets
 from neuronet.device.base import Device
 from neuronet.device.find import find_device
@@ -222,16 +222,46 @@ def _resumed(studied: Studied, identity: dict[str, Any], bars: Bars, where: str)
     """What the pass in a file has said so far. SpecError when it is another pass."""
     progress = studied.progress
     done = int(progress["done"])
-    other = [name for name in identity if name != "model" and progress[name] != identity[name]]
-    if done > len(bars) or fingerprint(bars[:done]) != progress["fingerprint"]:
-        other.append("bars")
+    had = _other_options(progress, identity)
+    other = [f"it had {', '.join(had)}"] if had else []
+    if progress["begins"] != identity["begins"]:
+        other.append("it began at another bar than --from says")
+    elif done > len(bars) or fingerprint(bars[:done]) != progress["fingerprint"]:
+        other.append(f"its {counted(done, 'bar')} cannot be found in the bars that are given")
     if other:
         raise SpecError(
-            f"is another pass: other {', '.join(other)}",
+            f"is another pass: {'; '.join(other)}",
             where=f"--resume {where}",
-            fix="give the options and the bars of then (bars may follow), or start without --resume",
+            fix="give the options and the bars of then (bars may follow, --from may be left out), or start "
+            "without --resume",
         )
     return dict(studied.arrays)
+
+
+def _other_options(progress: dict[str, Any], identity: dict[str, Any]) -> list[str]:
+    """The options of the pass in a file that are other ones now: '--seed 0 (now 1)'."""
+    found = []
+    for part in ("settings", "rules"):
+        then, now = _as_options(progress[part]), _as_options(identity[part])
+        for name in dict.fromkeys([*then, *now]):
+            old, new = then.get(name, "none"), now.get(name, "none")
+            if old != new:
+                found.append(f"{name} {old} (now {new})")
+    return found
+
+
+def _as_options(values: dict[str, Any]) -> dict[str, str]:
+    """Settings, or rules, as they are written on the command line."""
+    if "spread" in values:  # in points; the option is in units of price
+        values = {**values, "spread": values["spread"] * values["point"]}
+    if "commission" in values:
+        values = {**values, "commission_lot": values["commission"]}
+        del values["commission"]
+    return {
+        f"--{name.replace('_', '-')}": f"{value:.10g}" if isinstance(value, float) else f"{value}"
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def _save(

@@ -14,7 +14,7 @@ from neuronet.anomaly.alarms import Alarm, find_alarms
 from neuronet.anomaly.metrics import Evaluation
 from neuronet.anomaly.scores import total
 from neuronet.anomaly.threshold import RATE, Threshold, fewest, least_rate
-from neuronet.bars.bars import stamp
+from neuronet.bars.bars import counted, stamp
 from neuronet.device.base import Device
 from neuronet.errors import DataError
 from neuronet.models.catch import Catch
@@ -146,8 +146,8 @@ def threshold_of(catch: Catch, rate: float, method: str, *, where: str) -> Thres
 
 def _check_rows(channels: Channels, context: int, where: str) -> None:
     if (rows := len(channels)) < context:
-        less = int(channels.changed)
-        what = f"{rows:,} rows{' of changes' if less else ''} are fewer than the {context} of a window"
+        less, of = int(channels.changed), " of changes" if channels.changed else ""
+        what = f"{counted(rows, f'row{of} is', f'rows{of} are')} fewer than the {context} of a window"
         raise DataError(what, where=where, fix=f"give at least {context + less} rows")
 
 
@@ -182,7 +182,7 @@ def read_labels(
     at = np.minimum(np.searchsorted(found.times, channels.times), len(found) - 1)
     lacking = found.times[at] != channels.times
     if lacking.any():
-        what = f"{int(lacking.sum()):,} rows have no label, the first at "
+        what = f"{counted(int(lacking.sum()), 'row has', 'rows have')} no label, the first at "
         what += channels.when(int(np.argmax(lacking)))
         raise DataError(what, where=where, fix="label each row 0 or 1")
     values = found.values[at, 0]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from neuronet.anomaly.threshold import RATE, Threshold
+from neuronet.bars.bars import counted
 from neuronet.device.base import Device
 from neuronet.device.find import find_device
 from neuronet.errors import DataError, SpecError
@@ -106,7 +107,7 @@ def train_anomaly(
             stop=stop,
         )
     except DataError as error:
-        if "rows are too few" not in error.what:
+        if "too few for windows" not in error.what:
             raise
         least = f"give {3 * model.context:,} rows or more before the test part, or a shorter --history"
         raise DataError(error.what, where="--history", fix=least) from None
@@ -145,7 +146,7 @@ def _resumed(output: Path, now: ChannelsContract, device: Device) -> tuple[Catch
     file, where = _trained(output), f"--resume {output}"
     kept = ChannelsContract.from_dict(file.bars, str(output))
     if file.training.get("stopped") == "epochs":
-        what = f"has come to its end after {kept.settings.epochs} epochs"
+        what = f"has come to its end after {counted(kept.settings.epochs or 0, 'epoch')}"
         raise SpecError(what, where=where, fix="train without --resume")
     if kept.fingerprint != now.fingerprint:
         what = f"is another training: it has {kept.rows} other rows of {', '.join(kept.names)}"

@@ -80,7 +80,7 @@ def evaluate(
             stamp(contract.test_begins),
         )
     starts = window_starts(
-        bars, history=settings.history, horizon=settings.ahead, max_gap=settings.max_gap_ns
+        bars, history=settings.history, horizon=settings.ahead, max_gap=settings.max_gap_ns, trained=True
     )
     starts = starts[bars.time[starts] >= begins]
     if not len(starts):

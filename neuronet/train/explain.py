@@ -80,7 +80,9 @@ def explain(
     contract.compare(bars)
     settings = contract.settings
     bars, values = known_rows(bars, settings, contract.features)
-    starts = window_starts(bars, history=settings.history, horizon=0, max_gap=settings.max_gap_ns)
+    starts = window_starts(
+        bars, history=settings.history, horizon=0, max_gap=settings.max_gap_ns, trained=True
+    )
     last = starts.astype(np.int64) + settings.history - 1
     row = int(last[-1] if at is None else last[_nearest(bars.time[last], date_ns(at, "--at"))])
     part = slice(row + 1 - settings.history, row + 1)

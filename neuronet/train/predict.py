@@ -80,7 +80,9 @@ def predict(
         bars = bars[:-1]
     settings = contract.settings
     bars, values = known_rows(bars, settings, contract.features)
-    starts = window_starts(bars, history=settings.history, horizon=0, max_gap=settings.max_gap_ns)
+    starts = window_starts(
+        bars, history=settings.history, horizon=0, max_gap=settings.max_gap_ns, trained=True
+    )
     rows = starts.astype(np.int64) + settings.history - 1
     source = cut(values, starts, settings.history, second=second_input(net, bars))
     outputs = outputs_of(net, source)

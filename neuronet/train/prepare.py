@@ -159,7 +159,7 @@ def cut(
 def _feature_rows(bars: Bars, sets: tuple[str, ...]) -> tuple[Bars, tuple[str, ...], Floats]:
     made = make_features(bars, sets)
     if made.warmup:
-        log.info("the first %d of %d bars are warm-up of the features", made.warmup, len(bars))
+        log.info("warm-up of the features: the first %d of %d bars", made.warmup, len(bars))
     return bars[made.warmup :], made.names, made.values[made.warmup :]
 
 

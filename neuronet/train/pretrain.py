@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from neuronet.bars.bars import counted
 from neuronet.declared import check_fields
 from neuronet.device.base import Device
 from neuronet.device.find import find_device
@@ -174,7 +175,7 @@ def _resumed(output: Path, device: Device) -> tuple[Mamba4Cast, Pretraining, Tra
     settings = _settings(file, where)
     if file.training.get("stopped") == "epochs":
         raise SpecError(
-            f"has come to its end after {settings.epochs} epochs",
+            f"has come to its end after {counted(settings.epochs, 'epoch')}",
             where=where,
             fix="pretrain without --resume",
         )

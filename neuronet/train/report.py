@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from neuronet.bars.bars import counted
 from neuronet.train.evaluate import Evaluation
 
 
@@ -16,7 +17,9 @@ def report(evaluations: Sequence[Evaluation]) -> list[str]:
     if evaluations[0].constants.get("differences"):
         header = ["RMSE" if name == RMSE else name for name in header]
     rows = [row(one, name) for one in evaluations for name in one.scores]
-    lines = [f"{one.part:<11} {one.first} to {one.last}, {one.windows:,} windows" for one in evaluations]
+    lines = [
+        f"{one.part:<11} {one.first} to {one.last}, {counted(one.windows, 'window')}" for one in evaluations
+    ]
     lines += ["", *_aligned([header, *rows]), ""]
     return lines + notes(evaluations[-1])
 
@@ -88,7 +91,7 @@ def _forecast_notes(one: Evaluation) -> list[str]:
     )
     ahead = f"{horizon} bars ahead" if horizon > 1 else "the next bar"
     lines = [
-        f"MAE, RMSE   mean error over all windows and {horizon} steps; {unit}",
+        f"MAE, RMSE   mean error over all windows and {counted(horizon, 'step')}; {unit}",
         f"MASE        MAE / {denominator}, the mean move of a bar (m=1) over {mase['terms']:,} training bars",
         "sMAPE       2 |f-y| / (|f|+|y|), from 0 to 200 %",
         "skill       1 - MSE / MSE of the last value: 0 % is no better than 'no change'",
@@ -105,7 +108,7 @@ def _class_notes(one: Evaluation) -> list[str]:
     low, _, high = classes
     entry = "" if one.task == "direction" else " against the next open"
     lines = [
-        f"classes     the close {horizon} bars ahead{entry}: "
+        f"classes     the close {counted(horizon, 'bar')} ahead{entry}: "
         f"{low}, flat (within {threshold:g} in log), {high}",
         f"accuracy    of the most probable class; the interval counts windows / {horizon}, as they overlap",
         f"            always saying the commonest class gives {model['base_rate']:.1%}",
@@ -121,14 +124,14 @@ def _class_notes(one: Evaluation) -> list[str]:
 
 
 def _action_notes(one: Evaluation) -> list[str]:
-    horizon, blend = one.constants["horizon"], one.constants["blend_moves"]
+    bars, blend = counted(one.constants["horizon"], "bar"), one.constants["blend_moves"]
     side = one.scores["model"]["side"]
     known = "n/a" if side is None else f"{_share(side)}, always the commoner one {side['base_rate']:.1%}"
     return [
         *_class_notes(one),
         f"side        right where sell or buy came: {known};",
         "            log loss and accuracy count 'flat', too, which follows from how much the price moves",
-        f"up, down    how far the price goes above and below the next open within {horizon} bars, in log;",
+        f"up, down    how far the price goes above and below the next open within {bars}, in log;",
         "            1 bp = 0.0001. MAE: mean error; skill: 1 - MSE / MSE of the training part's means,",
         "            which are what the row of the training shares says",
         f"            blend {blend:.2f} of the net, the rest the training means",

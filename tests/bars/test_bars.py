@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neuronet.bars.bars import Bars, most_common_step, span, stamp
+from neuronet.bars.bars import Bars, counted, most_common_step, span, stamp
 from neuronet.errors import DataError
 
 HOUR = 3_600 * 10**9
@@ -46,6 +46,11 @@ def test_arrays_must_have_one_length() -> None:
     ones = np.ones(2)
     with pytest.raises(DataError, match=r"low has shape \(3,\)"):
         Bars(np.array([0, HOUR]), ones, ones, np.ones(3), ones, ones)
+
+
+def test_words_for_numbers_of_things() -> None:
+    assert [counted(n, "bar") for n in (0, 1, 1_234)] == ["0 bars", "1 bar", "1,234 bars"]
+    assert [counted(n, "row is", "rows are") for n in (1, 2)] == ["1 row is", "2 rows are"]
 
 
 def test_words_for_times() -> None:

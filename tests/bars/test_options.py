@@ -151,7 +151,7 @@ def test_flat_bars(bars: Bars, write: Writer, same: Same) -> None:
     read = read_bars(path, drop_flat=True)
     same(read, bars[: open_.sum()])
     assert read.source["warnings"] == ["96 rows without volume and without a move dropped (--drop-flat)"]
-    with pytest.raises(DataError, match="all 1 bars are without volume"):
+    with pytest.raises(DataError, match="the only bar is without volume"):
         read_bars(write(Bars(time[:1], *(np.ones(1) for _ in range(4)), volume=np.zeros(1))), drop_flat=True)  # type: ignore[misc]
 
 

@@ -53,7 +53,7 @@ def test_too_few_bars(bars: Bars) -> None:
         DataError, match=r"99 bars give 0 windows of 120\+0; need >= 120\nFix: give more bars$"
     ):
         window_starts(bars[:99], history=120, horizon=0)  # a trained model's history is given
-    with pytest.raises(DataError, match=r"1 bars give 0"):
+    with pytest.raises(DataError, match=r"1 bar gives 0"):
         window_starts(bars[:1], history=1, horizon=1)
 
 
@@ -64,7 +64,21 @@ def test_what_fits_half_a_part(rows: int, options: str) -> None:
     assert fitting(rows, 12) == (options and f", or train with --history {options}")
 
 
+@pytest.mark.parametrize(
+    ("count", "horizon", "more"), [(99, 12, "33 bars"), (131, 12, "1 bar"), (0, 0, "120 bars")]
+)
+def test_a_trained_model_has_its_sizes(bars: Bars, count: int, horizon: int, more: str) -> None:
+    with pytest.raises(DataError, match=rf"\nFix: give at least {more} more, for a window of the model$"):
+        window_starts(bars[:count], history=120, horizon=horizon, trained=True)
+
+
 def test_gaps_everywhere(bars: Bars) -> None:
+    with pytest.raises(
+        DataError, match=r"the file has 2\nFix: give 130 bars or more without such a gap, as the"
+    ):
+        window_starts(bars, history=120, horizon=10, max_gap=HOUR, trained=True)
+    with pytest.raises(DataError, match=r"none of 1 window of 350\+10 bars"):
+        window_starts(bars, history=350, horizon=10, max_gap=HOUR)
     with pytest.raises(
         DataError, match=r"none of 231 windows of 120\+10 bars .* longer than 1 h; the file has 2"
     ):

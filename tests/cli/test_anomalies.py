@@ -137,10 +137,11 @@ def test_interrupted_and_resumed_gives_the_same_bytes(
 ) -> None:
     path = tmp_path / "m.h5"
     with monkeypatch.context() as patch:
-        patch.setattr("neuronet.cli.interrupt.Interrupt.__call__", lambda _: True)
+        # after the first epoch, which writes the file
+        patch.setattr("neuronet.cli.interrupt.Interrupt.__call__", lambda _: path.exists())
         result = call("train", trained.table, "-o", path, "--model", "catch", *SMALL)
     assert result.exit_code == 130, result.output
-    assert f"saved {path} after " in result.stderr
+    assert f"saved {path} after 1 epoch; go on with:" in result.stderr
     early = call("anomalies", path, trained.table)
     assert early.exit_code == 2
     assert "its training has not ended\nFix: go on with 'neuronet train --resume'" in early.stderr
@@ -281,7 +282,7 @@ def test_json_with_labels(trained: Trained, tmp_path: Path) -> None:
     printed = call("anomalies", trained.model, trained.table, "--labels", labels, *how)
     assert printed.exit_code == 0, printed.output
     lines = printed.stdout.splitlines()
-    assert lines[0] == "135 rows, 12 of them labelled, in 1 runs"
+    assert lines[0] == "135 rows, 12 of them labelled, in 1 run"
     auc = next(line.split() for line in lines if line.startswith("AUC-ROC"))
     assert float(auc[1]) == pytest.approx(data["evaluation"]["auc_roc"], abs=1e-4)
     assert float(auc[2]) == pytest.approx(0.5, abs=0.1)
@@ -353,6 +354,7 @@ Change = Callable[[Path], Path]
             lambda p: write_table(p, values(12), timed=False),
             "t.csv: 12 rows are fewer than the 16 of a",
         ),
+        (lambda p: write_table(p, values(1), timed=False), "t.csv: 1 row is fewer than the 16 of a"),
         (lambda p: write_table(p, np.where(np.arange(900)[:, None] == 3, np.nan, values())), "1 of 900 rows"),
     ],
 )
@@ -360,6 +362,27 @@ def test_files_that_do_not_fit(trained: Trained, tmp_path: Path, change: Change,
     result = call("anomalies", trained.model, change(tmp_path / "t.csv"), "--rate", 0.02, *QUANTILE)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("command", ["train", "anomalies"])
+def test_times_without_a_step_name_no_option_of_other_commands(
+    trained: Trained, tmp_path: Path, command: str
+) -> None:
+    """--frequency is for forecast alone."""
+    odd = write_table(tmp_path / "odd.csv", values(5))
+    stamps = ["2024-01-01", "2024-01-02", "2024-01-04", "2024-01-09", "2024-01-19"]
+    head, *rows = odd.read_text("utf-8").splitlines()
+    odd.write_text(
+        "\n".join([head, *(f"{t},{row.partition(',')[2]}" for t, row in zip(stamps, rows, strict=True))]),
+        "utf-8",
+    )
+    one = write_table(tmp_path / "one.csv", values(1))
+    for path, fix in ((odd, "bring the rows to regular steps of whole seconds"), (one, "give at least two")):
+        options = ("-o", tmp_path / "m.h5", "--model", "catch") if command == "train" else ()
+        files = (path,) if command == "train" else (trained.model, path)
+        result = call(command, *files, *options)
+        assert result.exit_code == 2
+        assert result.stderr.endswith(f"\nFix: {fix}\n")
 
 
 def test_a_value_beyond_float32_is_named_by_its_time(trained: Trained, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_gaps(run: Any, bars_file: Path, tmp_path: Path) -> None:
 
 def test_wrong_input(run: Any, model_file: Path, bars_file: Path, tmp_path: Path) -> None:
     for arguments, message in {
-        (bars_file,): "got 1 files, need 2: give MODEL BARS, or BARS with --signals FILE",
+        (bars_file,): "got 1 file, need 2: give MODEL BARS, or BARS with --signals FILE",
         (model_file, bars_file, "--signals", bars_file): "got 2 files, need 1",
         (model_file, bars_file, "--spread", 3): "--spread: the spread would be",
         (model_file, bars_file, "--spread", "nan"): "--spread: spread cannot be nan",
@@ -155,6 +155,25 @@ def test_a_random_agent_is_beside_it(run: Any, model_file: Path, bars_file: Path
     text = run("backtest", model_file, bars_file, *COSTS).stdout
     assert "strategy   buy and hold" in text
     assert "random      99 agents that do the same at other times" in text
+
+
+def test_exactly_one_window_has_no_next_open(
+    run: Any, model_file: Path, bars_file: Path, tmp_path: Path
+) -> None:
+    """24 bars of history after one of warm-up: the one decision is at the last close."""
+    few = tmp_path / "FEW_H1.csv"
+    lines = bars_file.read_bytes().splitlines(keepends=True)
+    few.write_bytes(b"".join([lines[0], *lines[-25:]]))
+    for options in ((), ("--lots", 0.1)):
+        result = run("backtest", model_file, few, "--spread", 0.0001, *options)
+        assert result.exit_code == 0, result.output
+        assert "none here: the only decision that was not flat is the last bar's" in result.stdout
+        assert "random      agents that do the same at other times: none, as the strategy" in result.stdout
+        assert result.stdout.splitlines()[2].split() == ["strategy", "buy", "and", "hold"]  # no random agents
+        found = json.loads(run("backtest", model_file, few, "--spread", 0.0001, *options, "--json").stdout)
+        assert (found["random_agents"], found["random_beaten"]) == (0, None)
+        assert found["strategy"]["idle"].startswith("the only decision")
+        assert found["buy_and_hold"]["idle"] is None
 
 
 def test_lots_of_a_broker(run: Any, model_file: Path, bars_file: Path, tmp_path: Path) -> None:

@@ -261,6 +261,24 @@ def test_files_that_are_no_forecaster_or_no_series(
     assert run("forecast").exit_code == 2
 
 
+def test_times_without_a_step(run: Any, forecaster_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    for text, fix in (
+        ("time,v\n2024-01-01,1\n", "give at least two"),
+        (
+            "time,v\n2024-01-01,1\n2024-01-02,2\n2024-01-04,3\n2024-01-09,4\n2024-01-19,5\n",
+            "bring the rows to regular steps of whole seconds",
+        ),
+    ):
+        path.write_text(text, encoding="utf-8")
+        result = run("forecast", forecaster_file, path)
+        assert result.exit_code == 2
+        assert result.stderr.endswith(f"\nFix: {fix}, or name the step with --frequency\n")
+        result = run("forecast", forecaster_file, path, "--frequency", "daily", "--horizon", 1)
+        assert result.exit_code == 0
+        assert result.stderr.endswith("1 series, 1 step ahead\n")
+
+
 def test_a_forecaster_is_no_model_of_bars(run: Any, forecaster_file: Path, bars_file: Path) -> None:
     for command in ("predict", "evaluate"):
         result = run(command, forecaster_file, bars_file)

@@ -92,6 +92,35 @@ def test_scores_of_another_form_are_listed_as_they_are(run: Any, model: Path) ->
         assert "test_begins            after 2023-02-10 03:00:00" in result.stdout
 
 
+def test_values_are_lines_not_python(run: Any, model: Path) -> None:
+    """Of records the last, with -v all; lists in lists and schedules without brackets of Python's."""
+    file = read_model(model)
+    looks = [{"step": 250 * (i + 1), "net": 0.02068123 * i, "t": None, "begins": 1_675_998_000 * 10**9}
+             for i in range(2)]  # fmt: skip
+    file.bars = {"progress": {"looks": looks}, "pairs": [["min", [5, 15]], ["h", [3]]], "reading": {}}
+    file.spec["optimizer"] = {
+        "class": "Adam",
+        "lr": {"class": "WarmupCosine", "lr": 0.002, "warmup": 1, "total": 9},
+    }
+    write_model(model, file)
+    lines, all_lines = (
+        [line.strip() for line in run("info", model, *options).stdout.splitlines()]
+        for options in ((), ("-v",))
+    )
+    first, last = (
+        f"progress.looks         step {step}, net {net}, t None, begins 2023-02-10 03:00:00"
+        for step, net in ((250, "0"), (500, "0.0206812"))
+    )
+    assert [line for line in lines if "looks" in line] == [last]
+    assert [line for line in all_lines if "looks" in line] == [first, last]
+    for line in (
+        "pairs                  min 5 15; h 3",
+        "reading                -",
+        "optimizer              Adam(lr=WarmupCosine(lr=0.002, warmup=1, total=9))",
+    ):
+        assert line in lines
+
+
 def test_json_holds_all_of_it(run: Any, model: Path) -> None:
     result = run("info", model, "--json")
     assert result.exit_code == 0

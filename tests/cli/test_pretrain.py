@@ -141,11 +141,12 @@ def test_interrupted_and_resumed_in_this_process(
     whole, parts = tmp_path / "whole.h5", tmp_path / "parts.h5"
     assert pretrain(run, whole, *SMALL, "--epochs", 3).exit_code == 0
     with monkeypatch.context() as patch:
-        patch.setattr("neuronet.cli.interrupt.Interrupt.__call__", lambda _: True)
+        # after the first epoch, which writes the file
+        patch.setattr("neuronet.cli.interrupt.Interrupt.__call__", lambda _: parts.exists())
         result = pretrain(run, parts, *SMALL, "--epochs", 3)
     assert result.exit_code == 130
     assert result.stdout == ""
-    assert f"saved {parts} after 1 epochs; go on with:\n" in result.stderr
+    assert f"saved {parts} after 1 epoch; go on with:\n" in result.stderr
     assert result.stderr.rstrip().endswith("--resume")
     before = parts.read_bytes()
     changed = pretrain(run, parts, "--resume", *SMALL, "--epochs", 4, "--state-size", 3)

@@ -132,6 +132,30 @@ def test_many_agents_at_once_earn_what_one_earns() -> None:
 
 def test_chance_says_nothing_of_a_strategy_that_never_trades() -> None:
     flat = backtest(make_bars(40), np.zeros(40), spread=0.0, commission=0.0, slippage=0.0, max_gap=None)
-    assert "nothing, as the strategy" in Chance(flat, 99, 0.0).note()
+    found = chance(flat, lambda late: pytest.fail("no agent is run"))
+    assert (found.median is flat, found.agents, found.beaten) == (True, 0, None)
+    assert "none, as the strategy made no trade" in found.note()
     held = backtest(make_bars(40), np.ones(40), spread=0.0, commission=0.0, slippage=0.0, max_gap=None)
     assert "earned more than 25% of them" in Chance(held, 99, 0.25).note()
+    assert (
+        "earned more than 25% of them" in Chance(flat, 99, 0.25).note()
+    )  # an agent in the middle that rests
+
+
+def test_lots_say_why_nothing_was_traded() -> None:
+    bars = make_bars(40)
+    rules = Rules(point=find_point(bars))
+    last = np.append(np.zeros(39), 1.0)
+    for positions, lots, words in (
+        (np.zeros(40), 0.1, "every decision was flat"),
+        (last, 0.1, "the only decision that was not flat is the last bar's"),
+        (
+            np.ones(40),
+            100.0,
+            "40 decisions were not flat, but the broker's rules of volume, stops and margin",
+        ),
+        (np.ones(40), 0.1, ""),
+    ):
+        done = backtest_lots(bars, actions_of(positions, rules, lots=lots), rules)
+        assert done.idle.startswith(words)
+        assert bool(done.idle) == (len(done.trades) == 0)

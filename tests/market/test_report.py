@@ -78,6 +78,31 @@ def test_nothing_undefined_is_a_number(make: Make) -> None:
     assert "none here: every decision was flat" in text
     for word in ("inf", "nan"):
         assert word not in text.lower().split()
+
+
+@pytest.mark.parametrize(
+    ("positions", "hours", "words"),
+    [
+        ([0, 0, -1], None, "the only decision that was not flat is the last bar's, which no open follows"),
+        ([np.nan, 1, 0], [0, 1, 200], "1 decision was not flat, but before a gap one lapses, and no open"),
+        ([0, 1, -1], [0, 1, 200], "2 decisions were not flat, but before a gap one lapses, and no open"),
+        ([0, np.nan, 0], [0, 1, 200], "every decision was flat, as of a model that says 'no change'"),
+    ],
+)
+def test_why_nothing_was_traded(
+    make: Make, positions: list[float], hours: list[int] | None, words: str
+) -> None:
+    bars = make([100, 101, 102], [100, 101, 102], *([hours] if hours else []))
+    found = Report.of(backtest(bars, positions, **FREE, max_gap=DAY))
+    assert found.trades == 0
+    assert found.idle is not None
+    assert f"            none here: {words}" in "\n".join(report({"strategy": found}))
+    traded = Report.of(backtest(bars, [1, 0, 0], **FREE, max_gap=DAY))
+    assert (traded.trades, traded.idle) == (1, None)
+    assert "none here" not in "\n".join(report({"strategy": traded}))
+
+
+def test_a_single_bar(make: Make) -> None:
     assert Report.of(backtest(make([100], [100]), [0], **FREE, max_gap=None)).trades == 0
 
 

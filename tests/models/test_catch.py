@@ -290,7 +290,7 @@ Wrong = Callable[[np.ndarray], np.ndarray]
         (lambda x: x[:, :2], ShapeError, r"rows have shape \(64, 2\), expected \[time, 3\]"),
         (lambda x: x[:, 0], ShapeError, r"rows have shape \(64,\), expected \[time, 3\]"),
         (lambda x: x[:0], ShapeError, r"rows have shape \(0, 3\)"),
-        (lambda x: np.where(x == x[7, 1], np.nan, x), DataError, "1 rows are not finite, the first is 7, ch"),
+        (lambda x: np.where(x == x[7, 1], np.nan, x), DataError, "1 row is not finite, the first is 7, ch"),
         (lambda x: np.where(x == x[9, 2], np.inf, x), DataError, "the first is 9, channel 2\nFix: correct"),
     ],
 )
@@ -306,7 +306,7 @@ def test_rows_that_cannot_be_scored(
 def test_a_value_that_float32_cannot_square_is_named(fitted: Catch, value: float) -> None:
     rows = waves(64)
     rows[40, 1] = value
-    with pytest.raises(DataError, match=r"1 rows are over 1e\+15 deviations .* first is 40, channel 1"):
+    with pytest.raises(DataError, match=r"1 row is over 1e\+15 deviations .* first is 40, channel 1"):
         fitted.score(rows)
     rows[40, 1] = 1e15  # as far as allowed, deviations here are above 1: this is an anomaly and no error
     scores = fitted.score(rows)
@@ -326,7 +326,7 @@ def test_rows_that_cannot_be_learned() -> None:
         tiny().fit(waves(47), device=NumpyDevice())
     broken = waves(100)
     broken[30, 0] = np.nan
-    with pytest.raises(DataError, match=r"Catch.fit: 1 rows are not finite, the first is 30, channel 0"):
+    with pytest.raises(DataError, match=r"Catch.fit: 1 row is not finite, the first is 30, channel 0"):
         tiny().fit(broken, device=NumpyDevice())
     for name in ("epochs", "stride", "batch"):
         with pytest.raises(SpecError, match=f"{name}=0 is not positive"):

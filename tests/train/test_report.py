@@ -28,6 +28,17 @@ def test_direction(trained_direction: Trained) -> None:
         assert words in text
 
 
+def test_one_is_singular(trained: Trained, trained_direction: Trained) -> None:
+    for result, words in (
+        (trained[1], "mean error over all windows and 1 step; "),
+        (trained_direction[1], "the close 1 bar ahead: "),
+    ):
+        one = result.evaluations[1]
+        text = "\n".join(report([replace(one, windows=1, constants={**one.constants, "horizon": 1})]))
+        assert ", 1 window\n" in text
+        assert words in text
+
+
 def test_undefined_values_and_a_useless_net(trained: Trained) -> None:
     one = trained[1].evaluations[1]
     model = {**one.scores["model"], "mase": None, "skill": None}
