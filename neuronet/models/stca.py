@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.activations import Activation
+from neuronet.bars.bars import counted
 from neuronet.device.base import Device
 from neuronet.errors import DataError, ShapeError, SpecError
 from neuronet.fitting.fit import fit
@@ -338,7 +339,8 @@ class STCA(Model):
         fits = rows.ndim == 2 and rows.shape[1] == self.features and times.shape == rows.shape[:1]
         if not fits or len(rows) < least:
             what = f"rows {rows.shape} and times {times.shape}, expected [bars, {self.features}] and [bars]"
-            raise ShapeError(what, where=where, fix=f"give {least} bars or more, and a time for each")
+            fix = f"give {counted(least, 'bar')} or more, and a time for each"
+            raise ShapeError(what, where=where, fix=fix)
         if not np.isfinite(rows).all():
             bad = int(np.argwhere(~np.isfinite(rows))[0, 0])
             raise DataError(f"bar {bad} is not finite", where=where, fix="correct it, or leave it out")
