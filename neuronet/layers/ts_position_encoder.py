@@ -86,12 +86,18 @@ def _utc(times: NDArray[Any]) -> NDArray[Any]:
     return np.array([np.datetime64(t) for t in plain], "datetime64[ns]").reshape(times.shape)
 
 
+def nanoseconds(times: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """datetime64 as ns since 1970, and where there is no such number: NaT, and years but 1678 to 2261."""
+    fine = times.astype("datetime64[ns]")
+    return fine.astype(np.int64), np.isnat(times) | (fine.astype(times.dtype) != times)
+
+
 def time_phases(times: Any, periods: Sequence[int]) -> NDArray[np.float64]:
     """Phases [..., P] in [0, 1) of ``times``: the part of each of P periods that has passed since 1970.
 
     times    int64 nanoseconds since 1970 UTC, datetime64, or datetimes (Python's or pandas'; UTC without a
              zone); any shape. DataError for floats, which have lost what the phase is made of, for NaT, and
-             for years that nanoseconds do not reach (1678 to 2262)
+             for years that nanoseconds do not reach (1678 to 2261)
     periods  whole seconds
 
     (times mod period) / period, with an exact modulo and a division in float64; times before 1970 fit in.
@@ -99,15 +105,15 @@ def time_phases(times: Any, periods: Sequence[int]) -> NDArray[np.float64]:
     check_periods(periods, "time_phases")
     host = _utc(np.asarray(times))
     if host.dtype.kind == "M":
-        fine = host.astype("datetime64[ns]")
-        if np.isnat(host).any() or (fine.astype(host.dtype) != host).any():
-            at = int(np.flatnonzero((np.isnat(host) | (fine.astype(host.dtype) != host)).ravel())[0])
+        stamps, lost = nanoseconds(host)
+        if lost.any():
+            at = int(np.flatnonzero(lost)[0])
             raise DataError(
                 f"time {at} is {host.ravel()[at]}",
                 where="time_phases",
-                fix="give times of the years 1678 to 2262",
+                fix="give times of the years 1678 to 2261",
             )
-        host = fine.astype(np.int64)
+        host = stamps
     if host.dtype.kind not in "iu":
         raise DataError(
             f"times are {host.dtype}, expected int64",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.declared import check_fields, to_spec
@@ -101,3 +103,13 @@ class Model:
     def restore(self, file: ModelFile, device: Device | None, where: str) -> None:
         """Take the net from ``file``, which holds a model of this class."""
         self.net = CNet.from_file(file, device, where=where)
+
+
+def real_numbers(values: Any) -> NDArray[np.float64]:
+    """``values`` as float64. ValueError when they are no array of real numbers."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            return np.asarray(values, np.float64)
+    except (TypeError, np.exceptions.ComplexWarning) as error:
+        raise ValueError(str(error)) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.errors import DataError, SpecError
+from neuronet.layers.ts_position_encoder import nanoseconds
+from neuronet.models.base import real_numbers
 from neuronet.series.series import Series
 
 WHERE = "Mamba4Cast.forecast"
@@ -18,10 +19,8 @@ WHERE = "Mamba4Cast.forecast"
 def numbers_of(history: Any) -> NDArray[np.float64]:
     """``history`` as float64, None as NaN. DataError when it is no array of real numbers."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", np.exceptions.ComplexWarning)
-            return np.asarray(history, np.float64)
-    except (TypeError, ValueError, np.exceptions.ComplexWarning) as error:
+        return real_numbers(history)
+    except ValueError as error:
         raise DataError(
             f"the history is no array of numbers: {error}",
             where=WHERE,
@@ -33,12 +32,12 @@ def stamps_of(times: Any) -> NDArray[np.int64]:
     """``times`` [n] as int64 ns since 1970. DataError for other types, shapes and years."""
     stamps = np.asarray(times)
     if stamps.dtype.kind == "M":
-        nanoseconds = stamps.astype("datetime64[ns]")
-        if not np.array_equal(nanoseconds.astype(stamps.dtype), stamps, equal_nan=True):  # wrapped around
+        given = stamps
+        stamps, lost = nanoseconds(given)
+        if (lost & ~np.isnat(given)).any():
             raise DataError(
                 "times are outside the years 1678 to 2261", where=WHERE, fix="int64 ns cannot hold others"
             )
-        stamps = nanoseconds.astype(np.int64)
     elif stamps.dtype.kind not in "iu":
         raise DataError(
             f"times have dtype {stamps.dtype}",

@@ -22,7 +22,7 @@ from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
 from neuronet.layers.stca_encoder import CNeuronSTCAEncoder
 from neuronet.layers.ts_position_encoder import CNeuronTSPositionEncoder, time_phases
-from neuronet.models.base import Model
+from neuronet.models.base import Model, real_numbers
 from neuronet.models.mamba4cast_layers import DAY, WEEK, YEAR
 from neuronet.models.stca_stream import STCAStream, encoder_of
 from neuronet.net import CNet
@@ -368,8 +368,8 @@ class STCA(Model):
 
 def _numbers(values: Any, name: str, where: str) -> Floats:
     try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError):
+        return real_numbers(values)
+    except ValueError:
         raise ShapeError(
             f"{name} are not numbers of equal shapes", where=where, fix="give an array"
         ) from None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from neuronet.device.array import DeviceArray
 from neuronet.errors import ShapeError
 from neuronet.ops import channel_attention, concatenate
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import cpu_form
 
 STRETCH = 16  # most units of a part, as in the kernels
 
@@ -38,7 +38,7 @@ def forward(
             f"{rows.shape[1]} units make {parts(rows.shape[1])} parts, sums has {sums.shape[1]}",
             where="ops/causal_channel_attention.py",
         )
-    device, form = y.device, "CPU" if form_for(y.device) == "CPU" else ""
+    device, form = y.device, cpu_form(y.device)
     channel_attention.sums_over_units(rows, rows, rows, sums, a_column=y.shape[-1], b_column=0)
     device.kernel("XCiTRunning")(initial=_cells(initial), sums=cells(sums), running=cells(running))
     device.kernel(f"XCiTScales{form}")(rows=rows, running=running, scales=scales, eps=eps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from neuronet.device.array import DeviceArray
 from neuronet.ops.causal_channel_attention import cells
 from neuronet.ops.channel_attention import value_column
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import cpu_form
 
 
 def backward(
@@ -29,7 +29,7 @@ def backward(
     gets no gradient.
     """
     device, column = drows.device, value_column(rows, y)
-    form = "CPU" if form_for(device) == "CPU" else ""
+    form = cpu_form(device)
     known = {"rows": rows, "running": running, "scales": scales, "tau": tau, "lse": lse, "y": y, "dy": dy}
     scalars = {"v_column": column, "eps": eps}
     device.kernel(f"XCiTCausalSums{form}")(**known, sums=sums, tau_parts=tau_parts, **scalars)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
 from neuronet.errors import ShapeError
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import cpu_form
 
 TAPS = 4
 STRETCH = 64  # steps of one part, as in the kernels
@@ -25,7 +25,7 @@ def forward(
 ) -> None:
     """y = silu(b + sum over the taps of w * x)."""
     _check(rows, w, offset)
-    form = "CPU" if form_for(y.device) == "CPU" else ""
+    form = cpu_form(y.device)
     y.device.kernel(f"CausalConv{form}")(rows=rows, tail=tail, w=w, b=b, y=y, offset=offset)
 
 
@@ -47,7 +47,7 @@ def backward(
     the gradients.
     """
     _check(rows, w, offset)
-    form = "CPU" if form_for(dy.device) == "CPU" else ""
+    form = cpu_form(dy.device)
     dy.device.kernel(f"CausalConvGradient{form}")(
         rows=rows, tail=tail, w=w, b=b, dy=dy, drows=drows, w_parts=w_parts, b_parts=b_parts, offset=offset
     )

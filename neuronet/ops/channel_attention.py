@@ -11,7 +11,7 @@ from __future__ import annotations
 from neuronet.device.array import DeviceArray
 from neuronet.device.base import Device
 from neuronet.errors import ShapeError
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import cpu_form, form_for
 
 SHORTEST = 32  # units of a part
 ITEMS_CPU, ITEMS = 32, 1 << 16  # work-items that keep a device busy
@@ -36,7 +36,7 @@ def forward(
 ) -> None:
     """y from rows; scores (cosines and norms, at least eps) and mix are kept for the gradients."""
     device, inner = y.device, y.shape[-1]
-    form = _form(device)
+    form = cpu_form(device)
     column = value_column(rows, y)
     sums_over_units(rows, rows, rows, sums, a_column=inner, b_column=0)
     device.kernel(f"XCiTScores{form}")(sums=sums, tau=tau, scores=scores, mix=mix, eps=eps)
@@ -63,7 +63,7 @@ def backward(
     sums, factors [batch, heads, 3, dimension, dimension] and corrections [batch, heads, 2, dimension] are
     scratch.
     """
-    device, form, column = drows.device, _form(drows.device), value_column(rows, y)
+    device, form, column = drows.device, cpu_form(drows.device), value_column(rows, y)
     sums_over_units(rows, dy, y, sums, a_column=column, b_column=0)
     device.kernel(f"XCiTFactors{form}")(
         sums=sums,
@@ -96,10 +96,6 @@ def sums_over_units(
     a: DeviceArray, b: DeviceArray, c: DeviceArray, sums: DeviceArray, *, a_column: int, b_column: int
 ) -> None:
     """sums from columns of a, b and c: see XCiTSums."""
-    sums.device.kernel(f"XCiTSums{_form(sums.device)}")(
+    sums.device.kernel(f"XCiTSums{cpu_form(sums.device)}")(
         a=a, b=b, c=c, sums=sums, a_column=a_column, b_column=b_column
     )
-
-
-def _form(device: Device) -> str:
-    return "CPU" if form_for(device) == "CPU" else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
 from neuronet.errors import ShapeError
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import cpu_form
 
 
 def forward(
@@ -26,7 +26,7 @@ def forward(
                       + regular * the share of open pairs),   0 for one channel
     """
     _check(tau)
-    value.device.kernel(f"ChannelCorrelation{_form(value)}")(
+    value.device.kernel(f"ChannelCorrelation{cpu_form(value.device)}")(
         cosines=cosines, mask=mask, value=value, tau=tau, regular=regular, weight=weight
     )
 
@@ -46,7 +46,7 @@ def backward(
     Run it before mask_attention_complex.backward, which takes both.
     """
     _check(tau)
-    dmask.device.kernel(f"ChannelCorrelationGradients{_form(dmask)}")(
+    dmask.device.kernel(f"ChannelCorrelationGradients{cpu_form(dmask.device)}")(
         cosines=cosines,
         mask=mask,
         dcosines=dcosines,
@@ -60,7 +60,3 @@ def backward(
 def _check(tau: float) -> None:
     if not tau > 0:
         raise ShapeError(f"tau={tau} is not above 0", where="ops/channel_correlation.py", fix="try tau=0.07")
-
-
-def _form(array: DeviceArray) -> str:
-    return "CPU" if form_for(array.device) == "CPU" else ""

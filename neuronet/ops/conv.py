@@ -9,7 +9,7 @@ from __future__ import annotations
 from neuronet.device.array import DeviceArray
 from neuronet.errors import ShapeError
 from neuronet.ops import dense
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import cpu_form, form_for
 
 
 def output_units(length: int, window: int, step: int) -> int:
@@ -36,7 +36,7 @@ def backward_input(dz: DeviceArray, w: DeviceArray, dx: DeviceArray, *, step: in
     if _is_dense(dx, w, dz, step):
         dense.backward_input(_units(dz), _matrix(w), _rows(dx, w))
     else:
-        form = "CPU" if form_for(dx.device) == "CPU" else ""
+        form = cpu_form(dx.device)
         dx.device.kernel(f"CalcHiddenGradientConv{form}")(dz=dz, w=w, dx=dx, step=step)
 
 

@@ -8,9 +8,8 @@ at most taps - 1, which sees no later unit. Behind the last unit lie zeros.
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
-from neuronet.device.base import Device
 from neuronet.errors import ShapeError
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import cpu_form
 
 STRETCH = 64  # units of one part, as in the kernels
 
@@ -25,13 +24,13 @@ def forward(
 ) -> None:
     """y = b + sum over the taps of w * x."""
     _check(w.shape[0], before)
-    y.device.kernel(f"DepthwiseConv{_form(y.device)}")(x=x, tail=tail, w=w, b=b, y=y, before=before)
+    y.device.kernel(f"DepthwiseConv{cpu_form(y.device)}")(x=x, tail=tail, w=w, b=b, y=y, before=before)
 
 
 def backward_input(dy: DeviceArray, w: DeviceArray, dx: DeviceArray, *, before: int) -> None:
     """dx = dL/dx from dy = dL/dy."""
     _check(w.shape[0], before)
-    dx.device.kernel(f"DepthwiseConvInput{_form(dx.device)}")(dy=dy, w=w, dx=dx, before=before)
+    dx.device.kernel(f"DepthwiseConvInput{cpu_form(dx.device)}")(dy=dy, w=w, dx=dx, before=before)
 
 
 def backward_weights(
@@ -48,7 +47,7 @@ def backward_weights(
     They sum to dL/dw and dL/db.
     """
     _check(tail.shape[1], before)
-    dy.device.kernel(f"DepthwiseConvWeights{_form(dy.device)}")(
+    dy.device.kernel(f"DepthwiseConvWeights{cpu_form(dy.device)}")(
         x=x, tail=tail, dy=dy, w_parts=w_parts, b_parts=b_parts, before=before
     )
 
@@ -64,7 +63,3 @@ def _check(taps: int, before: int) -> None:
             f"before={before} is not in 0 … {taps - 1}, as {taps} taps need",
             where="ops/depthwise_conv.py",
         )
-
-
-def _form(device: Device) -> str:
-    return "CPU" if form_for(device) == "CPU" else ""

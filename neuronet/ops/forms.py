@@ -25,6 +25,11 @@ def form_for(device: Device) -> Form:
     return _OWN.get(device.kind, "")
 
 
+def cpu_form(device: Device) -> Form:
+    """The form of a kernel that has one for CPUs only, beside the plain one."""
+    return "CPU" if form_for(device) == "CPU" else ""
+
+
 @contextmanager
 def forced_form(form: Form) -> Iterator[None]:
     """Run this form on every OpenCL device meanwhile: tests take each form through each device."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import cpu_form
 
 
 def add(parts: DeviceArray, target: DeviceArray) -> None:
     """target += sum of parts over its leading axes: parts [..., *target.shape]."""
     columns = target.size
-    form = "CPU" if form_for(target.device) == "CPU" else ""
+    form = cpu_form(target.device)
     target.device.kernel(f"AddRowSums{form}")(
         matrix=parts.view(parts.size // columns, columns), target=target.view(columns)
     )

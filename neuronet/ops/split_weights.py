@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops.forms import Form, form_for
+from neuronet.ops.forms import Form, cpu_form
 
 
 class Size(NamedTuple):
@@ -21,9 +21,7 @@ class Size(NamedTuple):
     groups: int
 
 
-_GPU, _CPU = Size(32, 32, 32, 128, 1024), Size(128, 64, 64, 256, 32)
-SIZES: dict[Form, Size] = {"": _GPU, "CPU": _CPU, "GPU": _GPU}
-_KERNELS = {"": "SplitWeightsGradient", "CPU": "SplitWeightsGradientCPU", "GPU": "SplitWeightsGradient"}
+PLAIN, CPU = Size(32, 32, 32, 128, 1024), Size(128, 64, 64, 256, 32)  # the plain form is for GPUs
 
 
 def backward(x: DeviceArray, dz: DeviceArray, dw: DeviceArray, db: DeviceArray) -> None:
@@ -51,7 +49,7 @@ def update(
 
 def rows_of_a_part(rows: int, inputs: int, outputs: int, form: Form) -> int:
     """So many that all work-groups together keep a device busy."""
-    size = SIZES[form]
+    size = CPU if form == "CPU" else PLAIN
     tiles = -(-inputs // size.taps) * -(-outputs // size.filters)
     splits = max(1, min(size.groups // tiles, rows // size.rows))
     return -(-rows // (splits * size.depth)) * size.depth
@@ -60,8 +58,8 @@ def rows_of_a_part(rows: int, inputs: int, outputs: int, form: Form) -> int:
 def _parts(x: DeviceArray, dz: DeviceArray) -> DeviceArray:
     """The gradients of each part of the rows, [parts, outputs, inputs + 1]."""
     rows, inputs, outputs = *x.shape, dz.shape[1]
-    form = form_for(x.device)
+    form = cpu_form(x.device)
     some = rows_of_a_part(rows, inputs, outputs, form)
     parts = x.device.scratch((-(-rows // some), outputs, inputs + 1))
-    x.device.kernel(_KERNELS[form])(x=x, dz=dz, parts=parts, some=some)
+    x.device.kernel(f"SplitWeightsGradient{form}")(x=x, dz=dz, parts=parts, some=some)
     return parts

@@ -6,14 +6,14 @@ Shapes: phases [..., periods]; x, y and dy [..., 2 * freqs * periods], [period][
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import cpu_form
 
 MOST_FREQS = 24  # a float has 24 binary digits: the phase of harmonic 24 would be rounding alone
 
 
 def add(x: DeviceArray, phases: DeviceArray, y: DeviceArray) -> None:
     """y = x + (sin, cos) of 2 pi 2^j phase for harmonics j. y may be x."""
-    form = "CPU" if form_for(y.device) == "CPU" else ""
+    form = cpu_form(y.device)
     y.device.kernel(f"TimeHarmonics{form}")(x=_pairs(x, phases), phases=_rows(phases), y=_pairs(y, phases))
 
 
