@@ -15,7 +15,7 @@ from neuronet.bars.bars import Bars, counted, stamp
 from neuronet.cli import backtest_plot, console, forecast_plot
 from neuronet.cli.bar_options import read, reading_options
 from neuronet.cli.broker_options import BROKER, broker_options, chosen_of, rules_of
-from neuronet.cli.given import check_model, warn_symbol
+from neuronet.cli.given import check_model
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import check_outputs, print_json
 from neuronet.device.find import find_device
@@ -111,7 +111,6 @@ def command(
     if signals is not None:
         begins = int(bars.time[0]) if since is None else date_ns(since)
     else:
-        warn_symbol(Path(model_and_bars[0]), bars)
         begins = unseen_from(model_and_bars[0], since)
     row = row_from(bars, begins)
     where = find_device(device) if signals is None else None

@@ -14,7 +14,7 @@ from neuronet.bars.bars import Bars
 from neuronet.cli import console
 from neuronet.cli.bar_options import bars_argument, read
 from neuronet.cli.broker_options import broker_options, rules_of
-from neuronet.cli.given import check_experience, check_model, warn_symbol
+from neuronet.cli.given import check_experience, check_model
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import Progress, check_outputs, print_json, table
 from neuronet.device.find import find_device
@@ -91,8 +91,6 @@ def command(
         check_experience(output)
         experience = read_experience(output, cap=cap)
     series = read(bars, options)
-    if actor is not None:
-        warn_symbol(actor, series)
     rules = rules_of(series, spread, options)
     count = 1 if actor or signals else AGENTS if agents is None else agents
     actors: Iterable[tuple[Actor, int]]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from neuronet.cli.bar_options import bars_argument, read
-from neuronet.cli.given import check_model, warn_symbol
+from neuronet.cli.given import check_model
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import print_json
 from neuronet.device.find import find_device
@@ -31,7 +31,6 @@ def command(
     """
     check_model(model)
     series = read(bars, options)
-    warn_symbol(model, series)
     result = evaluate(model, series, test_from=test_from, device=find_device(device))
     if as_json:
         print_json(result.to_dict())

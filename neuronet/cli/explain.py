@@ -10,7 +10,7 @@ import click
 from neuronet.bars.bars import stamp
 from neuronet.cli import explain_plot, forecast_plot
 from neuronet.cli.bar_options import bars_argument, read
-from neuronet.cli.given import check_model, warn_symbol
+from neuronet.cli.given import check_model
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import check_outputs, print_json, table
 from neuronet.device.find import find_device
@@ -51,7 +51,6 @@ def command(
         forecast_plot.require_matplotlib(plot)
     check_model(model)
     series = read(bars, options)
-    warn_symbol(model, series)
     found = explain(model, series, at, device=find_device(device))
     if plot is not None:
         explain_plot.draw(plot, found)

@@ -1,22 +1,15 @@
-"""What was given as a model or as experience: a message for another kind of file, and for other bars."""
+"""What was given as a model or as experience: a message for another kind of file."""
 
 from __future__ import annotations
 
-import logging
-import re
 from pathlib import Path
 
 import h5py
 
-from neuronet.bars.bars import Bars
 from neuronet.errors import FileFormatError
 from neuronet.market.experience_file import FORMAT
 from neuronet.storage.diagnose import check_bytes
-from neuronet.storage.hdf5 import read_model
 
-log = logging.getLogger(__name__)
-
-SYMBOL = re.compile(r"(?=.*[A-Z])[A-Z0-9.#&=^-]{3,}")  # else it is but the name of a file, as 'past'
 MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16, in which MetaTrader exports bars
 BLANK = "\ufeff \r\n\t"
 
@@ -42,13 +35,6 @@ def check_experience(path: Path) -> None:
             where=str(path),
             fix=f"if these are bars, let agents trade them first: neuronet collect {path} -o experience.h5",
         )
-
-
-def warn_symbol(model: Path, bars: Bars) -> None:
-    """Warn when a model was trained on bars of another symbol; where one is unknown nothing is said."""
-    trained = str(read_model(model).bars.get("symbol") or "")
-    if trained != bars.symbol and all(SYMBOL.fullmatch(name) for name in (trained, bars.symbol)):
-        log.warning("the model was trained on bars of %s, these are of %s", trained, bars.symbol)
 
 
 def _text(path: Path) -> str:

@@ -14,7 +14,7 @@ from neuronet.cli import console
 from neuronet.cli.bar_options import bars_argument, read
 from neuronet.cli.broker_options import broker_options, rules_of
 from neuronet.cli.epochs import resume_command
-from neuronet.cli.given import check_model, warn_symbol
+from neuronet.cli.given import check_model
 from neuronet.cli.interrupt import Interrupt
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import Progress, check_outputs, print_json, table
@@ -66,7 +66,6 @@ def command(
     check_model(model)
     settings = OnlineSettings(**{f.name: options.pop(f.name) for f in fields(OnlineSettings)})
     series = read(bars, options)
-    warn_symbol(model, series)
     rules = rules_of(series, spread, options)
     if not rules.spread and not rules.commission:
         log.warning("no costs are counted, so this cannot be earned: give --spread, --commission-lot")

@@ -10,7 +10,7 @@ import click
 from neuronet.bars.bars import counted, stamp
 from neuronet.cli import console
 from neuronet.cli.bar_options import bars_argument, read
-from neuronet.cli.given import check_model, warn_symbol
+from neuronet.cli.given import check_model
 from neuronet.cli.options import device_option, json_option
 from neuronet.cli.output import check_outputs, print_json
 from neuronet.device.find import find_device
@@ -43,7 +43,6 @@ def command(
     check_outputs([output], (model, bars))
     check_model(model)
     series = read(bars, options)
-    warn_symbol(model, series)
     found = predict(model, series, closed_only=closed_only, device=find_device(device))
     if output is not None:
         found.write_csv(output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from neuronet.train.settings import Settings
 log = logging.getLogger(__name__)
 
 ADDED = ("reading", "blend_moves")  # fields that older files lack
+SYMBOL = re.compile(r"(?=.*[A-Z])[A-Z0-9.#&=^-]{3,}")  # else it is but the name of a file, as 'past'
 CHANGES_BARS = ("adjusted", "drop_flat", "bad_bars", "nan")  # options that make other bars of one file
 
 
@@ -135,7 +137,9 @@ class Contract:
         return action.excursions(outputs, self.target, self.blend_moves)
 
     def compare(self, bars: Bars) -> None:
-        """Warn when bars differ from those of training in step or clock."""
+        """Warn when bars differ from those of training in symbol, step or clock."""
+        if bars.symbol != self.symbol and all(SYMBOL.fullmatch(name) for name in (self.symbol, bars.symbol)):
+            log.warning("the model was trained on bars of %s, these are of %s", self.symbol, bars.symbol)
         if bars.step != self.step:
             log.warning(
                 "the model was trained on bars %s apart, these are %s apart", span(self.step), span(bars.step)

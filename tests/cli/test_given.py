@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from neuronet.bars.synthetic import make_bars
-from neuronet.cli.given import check_model, warn_symbol
+from neuronet.cli.given import check_model
 from neuronet.errors import FileFormatError
 
 
@@ -68,10 +67,3 @@ def test_bars_of_another_symbol_are_one_warning(
     assert other.stderr.count("the model was trained on bars of WAVE, these are of EURUSD") == 1
     for same in ((), ("--symbol", "my bars")):  # of the second nothing is known but a name
         assert "was trained on bars of" not in run(command, model_file, bars_file, *same).stderr
-
-
-def test_a_model_that_says_no_symbol_is_not_compared(
-    forecaster_file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    warn_symbol(forecaster_file, make_bars(30))
-    assert not caplog.records

@@ -64,6 +64,19 @@ def test_another_step_or_clock_is_warned_of(
         assert "are as written, of these UTC+2 h" in caplog.text
 
 
+def test_bars_of_another_symbol_are_warned_of_where_both_are_known(
+    trained: Trained, bars: Bars, caplog: pytest.LogCaptureFixture
+) -> None:
+    contract = replace(trained[1].contract, symbol="GOLD")
+    for own, other in (("", "EURUSD"), ("GOLD", "my bars"), ("GOLD", ""), ("GOLD", "GOLD")):
+        replace(contract, symbol=own).compare(replace(bars, symbol=other))
+    assert not caplog.records
+    contract.compare(replace(bars, symbol="EURUSD"))
+    assert [r.getMessage() for r in caplog.records] == [
+        "the model was trained on bars of GOLD, these are of EURUSD"
+    ]
+
+
 def test_a_model_without_bars_is_refused() -> None:
     with pytest.raises(FileFormatError, match=r"m\.h5: says nothing about bars"):
         Contract.from_dict({}, "m.h5")
