@@ -23,6 +23,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,11 @@ Step = Callable[[], None]  # runs the work once and returns when it is done, or 
 class Contender:
     """One framework on one piece of work."""
 
-    def __init__(self, name: str, call: Step, wait: Step, result: Callable[[], Result]) -> None:
+    def __init__(
+        self, name: str, call: Step, wait: Step, result: Callable[[], Result], keep: Any = None
+    ) -> None:
         self.name, self.call, self.wait, self.result = name, call, wait, result
+        self.keep = keep  # what has to live as long
 
     def measure(self) -> float:
         """Seconds of one call, from enough calls to last 0.1 s, so that sleeping threads wake up."""
@@ -100,14 +104,15 @@ def dense_ours(spec: str | None, batch: int) -> Contender:
     x, t = data(batch)
     source = nn.Source(x, np.tile(np.arange(batch, dtype=np.int32), EPOCH), 1, t)  # the same batch each step
     feed, table = Feed(net, source, "benchmark"), device.array((EPOCH, net.optimizer.columns))
+    shared = ExitStack()
+    shared.enter_context(net.sharing())  # as in fit
 
     def work() -> None:
         net.optimizer.next_step(table, net.step)
         feed.gather()
         net.forward()
         net.apply_loss(net.target)
-        net.backward()
-        net.update()
+        net.descend()
 
     def step() -> None:
         if net.steps % EPOCH == 0:  # what fit does once an epoch
@@ -116,7 +121,8 @@ def dense_ours(spec: str | None, batch: int) -> Contender:
         net.run("step", work)
         net.steps += 1
 
-    return Contender("neuronet", step, device.finish, lambda: net.layers[0].parameters[0].value.read())
+    first = net.layers[0].parameters[0]
+    return Contender("neuronet", step, device.finish, first.value.read, shared)
 
 
 def dense_torch(kind: str, batch: int, graph: bool) -> Contender:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -46,13 +47,14 @@ def neuronet_step(
         net.second.output.write(second)
     net.target.write(target)
     table = device.array((1, net.optimizer.columns))
+    shared = ExitStack()
+    shared.enter_context(net.sharing())  # as in fit
 
     def work() -> None:
         net.optimizer.next_step(table, net.step)
         net.forward()
         net.apply_loss(net.target)
-        net.backward()
-        net.update()
+        net.descend()
 
     def step() -> None:
         table.write(net.optimizer.rates(net.steps)[None])
@@ -60,7 +62,7 @@ def neuronet_step(
         net.run("step", work)
         net.steps += 1
 
-    return Contender("neuronet", step, device.finish, parameters[shown].value.read)
+    return Contender("neuronet", step, device.finish, parameters[shown].value.read, shared)
 
 
 def torch_step(

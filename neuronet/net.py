@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from neuronet.device.array import DeviceArray, Shape
 from neuronet.device.base import Device
 from neuronet.device.find import find_device
 from neuronet.device.pool import ParameterPool
+from neuronet.device.sharing import Uses, shared
 from neuronet.device.tape import Tape
-from neuronet.errors import FileFormatError, ShapeError, SpecError
+from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import Build, CNeuronBaseOCL, layer_from_spec
 from neuronet.layers.input import CNeuronInputOCL
 from neuronet.layers.port import CNeuronPort
@@ -26,9 +28,11 @@ from neuronet.optim.adam import Adam
 from neuronet.optim.base import Optimizer, optimizer_from_spec
 from neuronet.storage.hdf5 import read_model, write_model
 from neuronet.storage.model import ModelFile
+from neuronet.storage.weights import named_arrays, write_arrays
 
 Array = NDArray[Any]
 TapeKey = Hashable
+Pass = Callable[[CNeuronBaseOCL, CNeuronBaseOCL, CNeuronBaseOCL | None], None]  # layer, previous, second
 
 
 class CNet:
@@ -146,7 +150,12 @@ class CNet:
         if host.shape != wanted:
             raise ShapeError(f"target has shape {host.shape}, expected {wanted}", where="CNet")
         self.target.rows(self.rows).write(host)
-        self.run("gradients", self._gradient_launches)
+
+        def launches() -> None:
+            self.apply_loss(self.target.rows(self.rows))
+            self._backward(lambda layer, prev, second: layer.back_propagate(prev, second))
+
+        self.run("gradients", launches)
         return float(self.loss_value.read()[1])
 
     def backProp(self, target: Any) -> float:
@@ -226,49 +235,73 @@ class CNet:
                 loss_op.add_penalty(layer.penalty, *counters)
 
     def backward(self) -> None:
-        """dL/d(output) of every layer, from last to first."""
-        second, written = self.second, False
-        for prev, layer in reversed(self.pairs):
-            if second is None or not layer.takes_second:
-                layer.calcInputGradients(prev)
-            elif not (written and second.needs_gradient):
-                layer.calcInputGradients(prev, second)
-                written = True
-            else:  # a layer overwrites the gradient of its second input: one further down needs its own
-                port = self._port_of(second)
-                layer.calcInputGradients(prev, port)
-                elementwise.add(second.gradient, port.gradient, second.gradient)
+        """dL/d(output) of every layer, from last to first; no weight and no weight's gradient changes."""
+        self._backward(lambda layer, prev, second: layer.calcInputGradients(prev, second))
 
-    def weight_gradients(self) -> None:
-        for prev, layer in reversed(self.pairs):
-            layer.calcWeightGradients(prev, self._second_of(layer))
-
-    def update(self) -> None:
-        """One step of the optimiser from the layers' gradients, fused where nothing needs the weights' own.
-
-        Needs parameter gradients of zero, which every update leaves behind.
-        """
-        slow = self.pool.slow
-        if slow is not None and self.optimizer.slow_first:
+    def descend(self) -> None:
+        """The backward pass and one step of the optimiser, from parameter gradients of zero to such again."""
+        # the layers' own kernels may do the step where nothing else needs the gradients
+        fused = self.optimizer.fused and self.optimizer.clip_norm is None and not self.split_updates
+        optimizer, slow = self.optimizer if fused else None, self.pool.slow
+        if slow is not None and self.optimizer.slow_first:  # before this step adds to their gradients
+            self.backward()
             self.optimizer.update_slow(slow)
-        if self.optimizer.fused and self.optimizer.clip_norm is None and not self.split_updates:
             for prev, layer in reversed(self.pairs):
-                layer.updateInputWeights(prev, self.optimizer, self._second_of(layer))
+                layer.train_weights(prev, self._second_of(layer), optimizer)
         else:
-            self.weight_gradients()
+            self._backward(lambda layer, prev, second: layer.back_propagate(prev, second, optimizer))
+        if not fused:
             self._update_pool()
         if slow is not None and not self.optimizer.slow_first:
             self.optimizer.update_slow(slow)
+
+    @contextmanager
+    def sharing(self) -> Iterator[None]:
+        """Meanwhile what only lives in a backward pass shares memory, which takes half of it or less.
+
+        ``fit`` trains so. Inside, a layer's ``gradient`` is overwritten as soon as the pass has done with
+        it; behind it each layer has its own again.
+        """
+        rows, training = self.rows, self.training
+        self.set_rows(self.batch)
+        self.TrainMode(True)
+        with Uses(self.device) as uses:
+            self.optimizer.next_step(self._table, self.step)
+            self.forward()
+            self.apply_loss(self.target)
+            self.descend()
+        self.set_rows(rows)
+        self.TrainMode(training)
+        with shared(self.brief, uses):
+            try:
+                yield
+            finally:  # what was recorded inside writes into memory that is no layer's any more
+                self._tapes.clear()
+
+    @property
+    def brief(self) -> list[DeviceArray]:
+        """What only lives in a backward pass, but for the gradients of the inputs: see ``sharing``."""
+        inputs = [layer.gradient.memory for layer in (self.input, self.second) if layer is not None]
+        return [a for a in self._context.brief if a.memory not in inputs]
+
+    def _backward(self, work: Pass) -> None:
+        """``work``, which writes the gradients of a layer's inputs, for each layer from last to first."""
+        second, written = self.second, False
+        for prev, layer in reversed(self.pairs):
+            if second is None or not layer.takes_second:
+                work(layer, prev, None)
+            elif not (written and second.needs_gradient):
+                work(layer, prev, second)
+                written = True
+            else:  # a layer overwrites the gradient of its second input: one further down needs its own
+                port = self._port_of(second)
+                work(layer, prev, port)
+                elementwise.add(second.gradient, port.gradient, second.gradient)
 
     def _update_pool(self) -> None:
         fast = self.pool.fast
         self.optimizer.clip(fast.gradient)
         self.optimizer.update(fast)
-
-    def _gradient_launches(self) -> None:
-        self.apply_loss(self.target.rows(self.rows))
-        self.backward()
-        self.weight_gradients()
 
     def check_second(self, given: bool) -> None:
         """ShapeError unless a second input is given exactly where the net has one: none is dropped."""
@@ -339,40 +372,12 @@ class CNet:
 
     def arrays(self) -> dict[str, Array]:
         """Host copies of parameters, state and moments under the paths that they have in a file."""
-        found = {}
-        for i, layer in enumerate(self.layers):
-            for p in layer.parameters:
-                found[f"parameters/{i}/{p.name}"] = p.value.read()
-                found[f"optimizer/m/{i}/{p.name}"] = p.m.read()
-                found[f"optimizer/v/{i}/{p.name}"] = p.v.read()
-                if p.slow:  # its gradients add up over steps
-                    found[f"optimizer/g/{i}/{p.name}"] = p.gradient.read()
-            for name, array in layer.states.items():
-                found[f"state/{i}/{name}"] = array.read()
-        found["optimizer/step"] = np.array([self.steps], np.int64)
-        return found
+        step = {"optimizer/step": np.array([self.steps], np.int64)}
+        return {name: array.read() for name, array in named_arrays(self.layers).items()} | step
 
     def set_arrays(self, arrays: dict[str, Array], where: str = "CNet") -> None:
         """Write back what ``arrays()`` gave. Moments may be missing; FileFormatError for anything else."""
-        targets: dict[str, DeviceArray] = {}
-        for i, layer in enumerate(self.layers):
-            targets |= {f"parameters/{i}/{p.name}": p.value for p in layer.parameters}
-            targets |= {f"state/{i}/{name}": array for name, array in layer.states.items()}
-            targets |= {f"optimizer/m/{i}/{p.name}": p.m for p in layer.parameters}
-            targets |= {f"optimizer/v/{i}/{p.name}": p.v for p in layer.parameters}
-            targets |= {f"optimizer/g/{i}/{p.name}": p.gradient for p in layer.parameters if p.slow}
-        for name, target in targets.items():
-            if name not in arrays:
-                if name.startswith("optimizer/"):
-                    continue
-                raise FileFormatError(f"{name} is missing", where=where, fix="train the model again")
-            if arrays[name].shape != target.shape:
-                raise FileFormatError(
-                    f"{name} has shape {arrays[name].shape}, the net needs {target.shape}",
-                    where=where,
-                    fix="the file was changed by another program: restore a copy or train again",
-                )
-            target.write(arrays[name])
+        write_arrays(named_arrays(self.layers), arrays, where)
         self.steps = int(arrays.get("optimizer/step", [0])[0])
         self.step.write([self.steps, -1, -1, 0])
         self.revision += 1

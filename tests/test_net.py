@@ -247,3 +247,14 @@ def test_a_layers_penalty_is_part_of_the_loss(device: Device) -> None:
     net.layers[0].penalty.write([0.5, 2.5])
     assert net.calcGradients(target) == pytest.approx(plain + 1.5)
     assert net.loss_value.read()[0] == pytest.approx(2 * plain + (2 * plain + 3.0))  # a sum over samples
+
+
+def test_predicting_takes_no_memory_for_gradients_and_training_little(device: Device) -> None:
+    layers = [nn.CNeuronDenseOCL(neurons=8, activation="TANH") for _ in range(6)]
+    net = nn.CNet(input_shape=(8,), layers=layers, batch=4).build(device)
+    net.predict(np.ones((4, 8)))
+    assert not any(array.memory.is_there for array in net.brief)
+    with net.sharing():
+        places = {id(array.storage) for array in net.brief if array.memory.is_there}
+        assert len(places) == 2  # for 12 arrays: a kernel reads one and writes one
+    assert not any(array.memory.is_there for array in net.brief)

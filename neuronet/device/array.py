@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,20 +17,50 @@ if TYPE_CHECKING:
 Shape = tuple[int, ...]
 
 
+class Memory:
+    """Where arrays lie: the device's own handle, an OpenCL buffer or a flat NumPy array.
+
+    It is there from the start, or ``allocate`` makes it when it is first asked for.
+    """
+
+    __slots__ = ("_allocate", "_handle")
+
+    def __init__(self, handle: Any = None, allocate: Callable[[], Any] | None = None) -> None:
+        self._handle, self._allocate = handle, allocate
+
+    @property
+    def handle(self) -> Any:
+        if self._handle is None and self._allocate is not None:
+            self._handle = self._allocate()
+        return self._handle
+
+    @property
+    def is_there(self) -> bool:
+        return self._handle is not None
+
+    def lend(self, handle: Any) -> None:
+        """Lie in ``handle``, which may be larger; None: as at the start, nowhere until first use."""
+        self._handle = handle
+
+
 class DeviceArray:
     """C-ordered float or int32 memory; axis 0 of an activation is the batch: ``[batch, units, window]``.
 
     There are no arithmetic operators: every launch is visible as a call of an op.
-    ``storage`` is the device's own handle, an OpenCL buffer or a flat NumPy array.
     """
 
-    __slots__ = ("device", "dtype", "name", "shape", "signature", "size", "storage")
+    __slots__ = ("device", "dtype", "memory", "name", "shape", "signature", "size")
 
-    def __init__(self, device: Device, shape: Shape, dtype: Any, storage: Any, name: str = "") -> None:
+    def __init__(self, device: Device, shape: Shape, dtype: Any, memory: Memory, name: str = "") -> None:
         self.device, self.shape, self.dtype = device, shape, np.dtype(dtype)
-        self.storage, self.name = storage, name
+        self.memory, self.name = memory, name
         self.size = math.prod(shape)
         self.signature = (shape, self.dtype.char)  # what a kernel's launch plan depends on
+
+    @property
+    def storage(self) -> Any:
+        """The handle of the memory; it may hold more than this array."""
+        return self.memory.handle
 
     @property
     def nbytes(self) -> int:
@@ -58,21 +89,21 @@ class DeviceArray:
         """The same memory under another shape of the same size."""
         if math.prod(shape) != self.size:
             raise ShapeError(f"cannot view {self!r} as {shape}: sizes differ")
-        return DeviceArray(self.device, shape, self.dtype, self.storage, self.name)
+        return DeviceArray(self.device, shape, self.dtype, self.memory, self.name)
 
     def rows(self, count: int) -> DeviceArray:
         """The first ``count`` entries of axis 0, in the same memory."""
         if not 0 <= count <= self.shape[0]:
             raise ShapeError(f"cannot take {count} rows of {self!r}")
-        return DeviceArray(self.device, (count, *self.shape[1:]), self.dtype, self.storage, self.name)
+        return DeviceArray(self.device, (count, *self.shape[1:]), self.dtype, self.memory, self.name)
 
     def part(self, offset: int, shape: Shape, name: str = "") -> DeviceArray:
         """``shape`` elements from ``offset`` on; the offset must be a multiple of ``device.alignment``."""
         size = math.prod(shape)
         if not 0 <= offset <= self.size - size:
             raise ShapeError(f"cannot take {list(shape)} from element {offset} of {self!r}")
-        storage = self.device.slice(self.storage, offset, size, self.dtype)
-        return DeviceArray(self.device, shape, self.dtype, storage, name or self.name)
+        memory = Memory(self.device.slice(self.storage, offset, size, self.dtype))
+        return DeviceArray(self.device, shape, self.dtype, memory, name or self.name)
 
     def __repr__(self) -> str:
         dims = ", ".join(map(str, self.shape))

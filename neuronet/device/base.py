@@ -7,17 +7,19 @@ import logging
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.array import DeviceArray, Memory, Shape
 from neuronet.device.kernel import Kernel, Launch, kernel_spec
 from neuronet.device.profile import Profile
 from neuronet.errors import KernelError
 
 if TYPE_CHECKING:
+    from neuronet.device.sharing import Uses
     from neuronet.device.tape import Tape
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,7 @@ class Device(ABC):
         if self.profile is not None:
             atexit.register(self._log_profile, self.profile)
         self.tape: Tape | None = None
+        self.uses: Uses | None = None
         self._kernels: dict[str, Kernel] = {}
         self._scratch: DeviceArray | None = None
 
@@ -45,10 +48,18 @@ class Device(ABC):
 
     # --- arrays ----------------------------------------------------------------------
 
-    def array(self, shape: Shape, dtype: Any = None, *, name: str = "") -> DeviceArray:
-        """A new array of zeros; floating point unless ``dtype`` is np.int32."""
+    def array(
+        self, shape: Shape, dtype: Any = None, *, name: str = "", at_first_use: bool = False
+    ) -> DeviceArray:
+        """A new array of zeros; floating point unless ``dtype`` is np.int32.
+
+        ``at_first_use`` leaves taking the memory to whoever reads, writes or launches it first.
+        """
         dtype = np.dtype(dtype or self.dtype)
-        return DeviceArray(self, shape, dtype, self.allocate(shape, dtype, name), name)
+        self.check_size(shape, dtype, name)
+        allocate = partial(self.allocate, shape, dtype, name)
+        memory = Memory(allocate=allocate) if at_first_use else Memory(allocate())
+        return DeviceArray(self, shape, dtype, memory, name)
 
     def scratch(self, shape: Shape) -> DeviceArray:
         """Memory for what one launch passes to the next; valid until the next call. Holds anything."""
@@ -62,6 +73,10 @@ class Device(ABC):
         host = np.asarray(values)
         dtype = np.dtype(np.int32) if host.dtype.kind in "iu" else self.dtype
         return self.array(host.shape, dtype, name=name).write(host)
+
+    @abstractmethod
+    def check_size(self, shape: Shape, dtype: np.dtype[Any], name: str) -> None:
+        """DeviceError when the device cannot have an array of this size at all."""
 
     @abstractmethod
     def allocate(self, shape: Shape, dtype: np.dtype[Any], name: str) -> Any: ...
@@ -96,7 +111,10 @@ class Device(ABC):
         """A call that runs ``launch``. With ``keep`` it must stay valid for ever (a tape holds it)."""
 
     def run(self, launch: Launch) -> None:
-        """Run a checked launch now, and record it when a tape is listening."""
+        """Run a checked launch now, and record it when a tape is listening; only note it for ``Uses``."""
+        if self.uses is not None:
+            self.uses.note(v.memory for v in launch.values if isinstance(v, DeviceArray))
+            return
         call = self.prepare(launch, keep=self.tape is not None)
         call()
         if self.tape is not None:

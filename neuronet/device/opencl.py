@@ -56,8 +56,8 @@ class OpenCLDevice(Device):
 
     # --- arrays ----------------------------------------------------------------------
 
-    def allocate(self, shape: Shape, dtype: np.dtype[Any], name: str) -> Any:
-        nbytes = max(math.prod(shape) * dtype.itemsize, 4)
+    def check_size(self, shape: Shape, dtype: np.dtype[Any], name: str) -> None:
+        nbytes = _nbytes(shape, dtype)
         limit = int(self.cl_device.max_mem_alloc_size)
         if nbytes > limit:
             raise DeviceError(
@@ -66,6 +66,9 @@ class OpenCLDevice(Device):
                 where=self.name,
                 fix="use a smaller batch or a shorter history, or another device (--device numpy)",
             )
+
+    def allocate(self, shape: Shape, dtype: np.dtype[Any], name: str) -> Any:
+        nbytes = _nbytes(shape, dtype)
         try:
             buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, nbytes)
             cl.enqueue_fill_buffer(self.queue, buffer, np.uint8(0), 0, nbytes)
@@ -93,6 +96,9 @@ class OpenCLDevice(Device):
 
     def fill(self, array: DeviceArray, value: float) -> None:
         if not array.size:
+            return
+        if self.uses is not None:
+            self.uses.note([array.memory])
             return
         pattern = array.dtype.type(value)
         call = partial(cl.enqueue_fill_buffer, self.queue, array.storage, pattern, 0, array.nbytes)
@@ -206,6 +212,11 @@ class OpenCLDevice(Device):
         else:
             fix = "run 'neuronet selfcheck', or choose another device with --device"
         return DeviceError(f"{doing} failed: {error}", where=f"{self.name} ({self.driver})", fix=fix)
+
+
+def _nbytes(shape: Shape, dtype: np.dtype[Any]) -> int:
+    """Bytes of a buffer; OpenCL has none of no bytes."""
+    return max(math.prod(shape) * dtype.itemsize, 4)
 
 
 def _mb(nbytes: int) -> str:

@@ -76,35 +76,38 @@ def fit(
     net.optimizer.restart()
 
     first = state.epoch
-    while not state.stopped:
-        started = time.perf_counter()
-        if source_of is not None and state.epoch > first:
-            source = source_of(state.epoch)
-            source.check_finite("training data")
-            feed = Feed(net, source, "training")
-        if not _train_epoch(net, feed, table, state, best, on_batch, stop):
-            state.stopped = "interrupted"
-            return state
-        loss = state.loss_sum / len(source)
-        score = None if judge is None else _mean_loss(net, judge, answers)
-        state.epoch, state.batch, state.loss_sum = state.epoch + 1, 0, 0.0
-        if score is None or state.best_score is None or score < state.best_score:
-            state.best_score, state.best_epoch = score, state.epoch
-            best.take()
-            state.best = net.arrays()
-        seconds, rate = time.perf_counter() - started, net.optimizer.rate(net.steps - 1)
-        state.history.append(
-            {"epoch": state.epoch, "loss": loss, "validation": score, "seconds": seconds, "lr": rate}
-        )
-        if state.epoch >= epochs:
-            state.stopped = "epochs"
-        elif judge is not None and patience is not None and state.epochs_since_best >= patience:
-            state.stopped = "patience"
-        if on_epoch is not None:
-            on_epoch(state)
-        if not state.stopped and stop is not None and stop():  # also where an epoch is too short to be asked
-            state.stopped = "interrupted"
-            return state
+    with net.sharing():
+        while not state.stopped:
+            started = time.perf_counter()
+            if source_of is not None and state.epoch > first:
+                source = source_of(state.epoch)
+                source.check_finite("training data")
+                feed = Feed(net, source, "training")
+            if not _train_epoch(net, feed, table, state, best, on_batch, stop):
+                state.stopped = "interrupted"
+                return state
+            loss = state.loss_sum / len(source)
+            score = None if judge is None else _mean_loss(net, judge, answers)
+            state.epoch, state.batch, state.loss_sum = state.epoch + 1, 0, 0.0
+            if score is None or state.best_score is None or score < state.best_score:
+                state.best_score, state.best_epoch = score, state.epoch
+                best.take()
+                state.best = net.arrays()
+            seconds, rate = time.perf_counter() - started, net.optimizer.rate(net.steps - 1)
+            state.history.append(
+                {"epoch": state.epoch, "loss": loss, "validation": score, "seconds": seconds, "lr": rate}
+            )
+            if state.epoch >= epochs:
+                state.stopped = "epochs"
+            elif judge is not None and patience is not None and state.epochs_since_best >= patience:
+                state.stopped = "patience"
+            if on_epoch is not None:
+                on_epoch(state)
+            if (
+                not state.stopped and stop is not None and stop()
+            ):  # also where an epoch is too short to be asked
+                state.stopped = "interrupted"
+                return state
     state.last = net.arrays()
     best.restore()
     net.TrainMode(False)
@@ -183,8 +186,7 @@ def _train_epoch(
         feed.gather()
         net.forward()
         net.apply_loss(net.target.rows(net.rows))
-        net.backward()
-        net.update()
+        net.descend()
 
     for index in range(state.batch, len(batches)):
         net.set_rows(batches[index])

@@ -25,7 +25,7 @@ class CNeuronActivated(CNeuronBaseOCL):
         if self.kind.needs_input:
             self.batch_array("z", shape)
         if self.activation is not Activation.NONE:
-            self.batch_array("dz", shape)
+            self.brief_array("dz", shape)
 
     @property
     def kind(self) -> Activation:

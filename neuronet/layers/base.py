@@ -28,6 +28,7 @@ class Build:
     rng: np.random.Generator
     step: DeviceArray  # int32 [4], advanced by NextStep: see kernels/step.cl
     second_shape: Shape | None = None  # of one sample of the net's second input
+    brief: list[DeviceArray] = dataclasses.field(default_factory=list)  # see CNeuronBaseOCL.brief_array
 
 
 class CNeuronBaseOCL:
@@ -46,6 +47,7 @@ class CNeuronBaseOCL:
     tail: CNeuronBaseOCL | None = None  # the inner layer whose output is this one's: see end_with
     penalty: DeviceArray | None = None  # [rows], a term of its own in the loss: see set_penalty
     needs_gradient: ClassVar[bool] = True  # False for an input: the layer above need not write its gradient
+    together = False  # inside back_propagate
 
     # --- written by each layer -------------------------------------------------------
 
@@ -85,7 +87,7 @@ class CNeuronBaseOCL:
         self._full: dict[str, DeviceArray] = {}
         shape = self.output_shape(input_shape)
         self.batch_array("output", shape)
-        self.batch_array("gradient", shape)
+        self.brief_array("gradient", shape)
         self.allocate(input_shape, context.rng)
         return shape
 
@@ -97,11 +99,27 @@ class CNeuronBaseOCL:
         )
 
     def batch_array(self, name: str, shape: Shape, dtype: Any = None) -> DeviceArray:
-        """Register ``self.<name>``, an array with one row a sample that follows ``set_rows``."""
-        array = self.device.array((self.batch, *shape), dtype, name=f"{self.where}.{name}")
+        """Register ``self.<name>``, an array with one row a sample that follows ``set_rows``.
+
+        It takes memory when it is first used: a net that only predicts has no gradients.
+        """
+        full = (self.batch, *shape)
+        array = self.device.array(full, dtype, name=f"{self.where}.{name}", at_first_use=True)
         self._full[name] = array
         setattr(self, name, array)
         return array
+
+    def brief_array(self, name: str, shape: Shape) -> DeviceArray:
+        """Like ``batch_array``, for what lives in a backward pass only: written there before it is read, and
+        of no use after calcWeightGradients. While ``fit`` trains it shares memory: see ``CNet.sharing``.
+        """
+        array = self.batch_array(name, shape)
+        self.context.brief.append(array)
+        return array
+
+    def forget_output(self) -> None:
+        """Let the output share memory like a ``brief_array``: it is read at once, and not for a gradient."""
+        self.context.brief.append(self.output)
 
     def parameter(self, name: str, initial: Any) -> Parameter:
         """Register a trainable array under ``name``, the key that it has in HDF5."""
@@ -163,6 +181,32 @@ class CNeuronBaseOCL:
         for layer in self.inner_layers:
             layer.TrainMode(flag)
 
+    # --- training ----------------------------------------------------------------------
+
+    def back_propagate(
+        self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None, optimizer: Any = None
+    ) -> None:
+        """calcInputGradients, then ``train_weights``.
+
+        Layers of layers do both for each of their layers in turn, see ``inner_gradients``: what one of them
+        keeps for its weights then makes room for the next.
+        """
+        self.together = True
+        try:
+            self.calcInputGradients(prev, second)
+            self.train_weights(prev, second, optimizer)
+        finally:
+            self.together = False
+
+    def train_weights(
+        self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None, optimizer: Any = None
+    ) -> None:
+        """calcWeightGradients or, with an ``optimizer``, updateInputWeights."""
+        if optimizer is None:
+            self.calcWeightGradients(prev, second)
+        else:
+            self.updateInputWeights(prev, optimizer, second)
+
     def updateInputWeights(
         self, prev: CNeuronBaseOCL, optimizer: Any, second: CNeuronBaseOCL | None = None
     ) -> None:
@@ -170,6 +214,22 @@ class CNeuronBaseOCL:
         self.calcWeightGradients(prev, second)
         if any(not p.slow for p in self.parameters):
             optimizer.update(self.span)
+
+    def inner_gradients(
+        self, made: CNeuronBaseOCL, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None
+    ) -> None:
+        """calcInputGradients of an inner layer; inside back_propagate its weights' gradients too."""
+        if self.together:
+            made.back_propagate(prev, second)
+        else:
+            made.calcInputGradients(prev, second)
+
+    def inner_weights(
+        self, made: CNeuronBaseOCL, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None
+    ) -> None:
+        """calcWeightGradients of an inner layer, if ``inner_gradients`` has left them."""
+        if not self.together:
+            made.calcWeightGradients(prev, second)
 
     # --- spec ------------------------------------------------------------------------
 

@@ -125,7 +125,7 @@ class CNeuronCATCH(CNeuronBaseOCL):
         numbers = math.prod(signal) // n
         self.merge = self.inner("merge", unit_dense(numbers, time), (n, numbers))
         self.set_penalty()
-        self.dspectrum = self.batch_array("dspectrum", (n, bins, 2))
+        self.dspectrum = self.brief_array("dspectrum", (n, bins, 2))
         self.spectrum_penalty = self.batch_array("spectrum_penalty", ())
 
     def _attention(self, channels: int) -> CNeuronMaskAttentionComplex:
@@ -162,12 +162,12 @@ class CNeuronCATCH(CNeuronBaseOCL):
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         transpose.forward(self.gradient, self.merge.gradient)
-        self.merge.calcInputGradients(self.signal)
+        self.inner_gradients(self.merge, self.signal)
         fourier.backward(self.to_time, merged(self.signal.gradient), merged(self.made.gradient))
         elementwise.add(self.made.gradient, self.dspectrum, self.made.gradient)
-        self.made.calcInputGradients(self.fusion)
+        self.inner_gradients(self.made, self.fusion)
         self.units.needs_gradient = prev.needs_gradient  # type: ignore[misc]  # an instance's, as for inputs
-        self.fusion.calcInputGradients(self.units)
+        self.inner_gradients(self.fusion, self.units)
         if prev.needs_gradient:
             self.patching.calcInputGradients(self.seen)
             spectra, dseen = (self.seen.output, self.made.output), self.seen.gradient
@@ -176,9 +176,9 @@ class CNeuronCATCH(CNeuronBaseOCL):
             transpose.forward(self.turned.gradient, prev.gradient)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        self.fusion.calcWeightGradients(self.units)
-        self.made.calcWeightGradients(self.fusion)
-        self.merge.calcWeightGradients(self.signal)
+        self.inner_weights(self.fusion, self.units)
+        self.inner_weights(self.made, self.fusion)
+        self.inner_weights(self.merge, self.signal)
 
     @property
     def _unit_shape(self) -> Shape:

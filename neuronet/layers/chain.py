@@ -45,11 +45,11 @@ class CNeuronChain(CNeuronBaseOCL):
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         for before, made in reversed(self._pairs(prev)):
-            made.calcInputGradients(before)
+            self.inner_gradients(made, before)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         for before, made in self._pairs(prev):
-            made.calcWeightGradients(before)
+            self.inner_weights(made, before)
 
     def _pairs(self, prev: CNeuronBaseOCL) -> list[tuple[CNeuronBaseOCL, CNeuronBaseOCL]]:
         return list(pairwise([prev, *self.links]))

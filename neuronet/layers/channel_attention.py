@@ -50,7 +50,7 @@ class CNeuronChannelAttention(CNeuronBaseOCL):
         if self.causal:
             parts = causal_channel_attention.parts(units)
             self.running = self.batch_array("running", (parts + 1, *cells))
-            self.later = self.batch_array("later", (parts + 1, *cells))
+            self.later = self.brief_array("later", (parts + 1, *cells))
             self.scales = self.batch_array("scales", (units, 2, inner))
             self.lse = self.batch_array("lse", (units, inner))
             self.no_sums = self.batch_array("no_sums", cells)
@@ -59,14 +59,14 @@ class CNeuronChannelAttention(CNeuronBaseOCL):
             first[:, :, e:] = FIRST
             self.no_sums.write(first)
             self.last_sums.write(first)
-            self.tau_parts = self.batch_array("tau_parts", (parts, e, heads))
+            self.tau_parts = self.brief_array("tau_parts", (parts, e, heads))
         else:
             parts = channel_attention.parts(self.device, self.batch * heads, e, units)
             self.scores = self.batch_array("scores", cells)
             self.mix = self.batch_array("mix", (heads, e, e))
-            self.factors = self.batch_array("factors", (heads, 3, e, e))
-            self.corrections = self.batch_array("corrections", (heads, 2, e))
-            self.tau_parts = self.batch_array("tau_parts", (e, heads))
+            self.factors = self.brief_array("factors", (heads, 3, e, e))
+            self.corrections = self.brief_array("corrections", (heads, 2, e))
+            self.tau_parts = self.brief_array("tau_parts", (e, heads))
         self.sums = self.batch_array("sums", (parts, *cells))
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:

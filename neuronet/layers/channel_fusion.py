@@ -99,19 +99,19 @@ class CNeuronChannelFusion(CNeuronBaseOCL):
         self.port.output = prev.output
         first = self.port if prev.needs_gradient else prev
         for before, made, port in reversed(self._steps(first)):
-            made.calcInputGradients(before, port)
+            self.inner_gradients(made, before, port)
         total, *rest = [port.gradient for port in self.ports]
         elementwise.copy(total, self.mask.gradient)
         for part in rest:
             elementwise.add(self.mask.gradient, part, self.mask.gradient)
-        self.mask.calcInputGradients(prev)
+        self.inner_gradients(self.mask, prev)
         if prev.needs_gradient:
             elementwise.add(prev.gradient, self.port.gradient, prev.gradient)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        self.mask.calcWeightGradients(prev)
+        self.inner_weights(self.mask, prev)
         for before, made, port in self._steps(prev):
-            made.calcWeightGradients(before, port)
+            self.inner_weights(made, before, port)
 
     def _steps(self, prev: CNeuronBaseOCL) -> list[tuple[CNeuronBaseOCL, CNeuronBaseOCL, CNeuronPort | None]]:
         """(previous layer, layer, where it finds the mask and leaves its gradient)."""

@@ -34,7 +34,7 @@ class CNeuronChannelMask(CNeuronBaseOCL):
         self.key = self.state("key", rng.integers(2**31, size=1, dtype=np.int32))
         self.z = self.batch_array("z", (input_shape[0], n))
         self.y = self.batch_array("y", (input_shape[0], n))
-        self.dz = self.batch_array("dz", (input_shape[0], n))
+        self.dz = self.brief_array("dz", (input_shape[0], n))
         self.no_bias = self.device.put(np.zeros(n), name=f"{self.where}.no bias")
         self.unused = self.device.array((n,), name=f"{self.where}.gradient of no bias")
 

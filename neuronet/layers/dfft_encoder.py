@@ -110,15 +110,16 @@ class CNeuronDFFTEncoder(CNeuronBaseOCL):
         self.sae.forward_maps(self.maps)
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
+        self.sae.together = self.together  # its passes are called by other names
         self.sae.backward_maps(self.maps)
         for before, stage, view in reversed(self._stages(prev)):
             if stage is not self.stages[-1]:
                 elementwise.add(stage.gradient, view.gradient, stage.gradient)
-            stage.calcInputGradients(before)
+            self.inner_gradients(stage, before)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         for before, stage, _ in self._stages(prev):
-            stage.calcWeightGradients(before)
+            self.inner_weights(stage, before)
         self.sae.weight_gradients(self.maps)
 
     def _stages(self, prev: CNeuronBaseOCL) -> list[tuple[CNeuronBaseOCL, _Stage, CNeuronBaseOCL]]:

@@ -80,7 +80,7 @@ class CNeuronDOTOCL(CNeuronBaseOCL):
         bias = (units if self.per_position else 1, self.heads, self.slots)
         self.rpb = self.parameter("rpb", rng.normal(0.0, SPREAD, bias))
         self.score = self.batch_array("score", (units, *bias[1:]))
-        self.dscore = self.batch_array("dscore", (units, *bias[1:]))
+        self.dscore = self.brief_array("dscore", (units, *bias[1:]))
         self.attention = self.inner("attention", CNeuronPort(output=True), (units, inner))
         self.proj = dense("proj", inner, self.window, Activation.NONE)
         self.norm1 = self.inner("norm1", CNeuronLayerNormOCL(), shape)
@@ -94,6 +94,8 @@ class CNeuronDOTOCL(CNeuronBaseOCL):
         last = self.norm1 if self.post_norm else self.sum1
         self.end_with(last)
         self.ff1.SetGradient(self.sum1.gradient)
+        self.proj.forget_output()
+        self.ff1.forget_output()
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         if self.proj_input is not None:
@@ -150,7 +152,7 @@ class CNeuronDOTOCL(CNeuronBaseOCL):
             if x.needs_gradient:
                 self._norm_gradient(self.norm0, x.output, self.sum0.gradient, x.gradient)
         if self.proj_input is not None:
-            self.proj_input.calcInputGradients(prev)
+            self.inner_gradients(self.proj_input, prev)
 
     def _norm_gradient(
         self, norm: CNeuronLayerNormOCL, x: DeviceArray, shortcut: DeviceArray, dx: DeviceArray
@@ -161,7 +163,7 @@ class CNeuronDOTOCL(CNeuronBaseOCL):
 
     def _attention_gradients(self, x: CNeuronBaseOCL) -> None:
         """From the gradient of proj to that of x, the input of qkv."""
-        self.proj.calcInputGradients(self.attention)
+        self.inner_gradients(self.proj, self.attention)
         dot.backward(
             self._split(self.qkv.output),
             self.score,
@@ -170,24 +172,24 @@ class CNeuronDOTOCL(CNeuronBaseOCL):
             self._split(self.qkv.gradient),
             radius=self.radius,
         )
-        self.qkv.calcInputGradients(x)
+        self.inner_gradients(self.qkv, x)
 
     def _feed_forward_part_gradients(self, x: CNeuronBaseOCL) -> None:
-        self.ff1.calcInputGradients(self.ff0)
-        self.ff0.calcInputGradients(x)
+        self.inner_gradients(self.ff1, self.ff0)
+        self.inner_gradients(self.ff0, x)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         # fused updates (RPBUpdateAdam …) would not pay: the norms would need an Adam launch each besides
         x = self.proj_input or prev
         if self.proj_input is not None:
-            self.proj_input.calcWeightGradients(prev)
+            self.inner_weights(self.proj_input, prev)
         self.norm0.calcWeightGradients(self.sum0 if self.post_norm else x)
-        self.qkv.calcWeightGradients(x if self.post_norm else self.norm0)
+        self.inner_weights(self.qkv, x if self.post_norm else self.norm0)
         rpb.backward(self.dscore, self.rpb.gradient)
-        self.proj.calcWeightGradients(self.attention)
+        self.inner_weights(self.proj, self.attention)
         self.norm1.calcWeightGradients(self.sum1 if self.post_norm else self.sum0)
-        self.ff0.calcWeightGradients(self.norm0 if self.post_norm else self.norm1)
-        self.ff1.calcWeightGradients(self.ff0)
+        self.inner_weights(self.ff0, self.norm0 if self.post_norm else self.norm1)
+        self.inner_weights(self.ff1, self.ff0)
 
     def _split(self, array: DeviceArray) -> DeviceArray:
         """[batch, units, 3*heads*dimension] as [batch, units, 3, heads, dimension]."""

@@ -45,7 +45,7 @@ class CNeuronLayerNormOCL(CNeuronBaseOCL):
         self.beta = self.parameter("beta", np.zeros(window))
         self.mean = self.batch_array("mean", (units,))
         self.scale = self.batch_array("scale", (units,))
-        self.sums = self.batch_array("sums", (2, units))
+        self.sums = self.brief_array("sums", (2, units))
         chunks = max(1, min(MOST_CHUNKS, self.batch * units // ROWS_PER_CHUNK))
         self.parts = self.device.array((chunks, 2, window), name=f"{self.where}.parts")
 

@@ -82,17 +82,17 @@ class CMamba4CastEmbeding(CNeuronBaseOCL):
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         concatenate.backward(*map(_rows, (self.gradient, self.norm.gradient, self.with_time.gradient)))
-        self.norm.calcInputGradients(self.projection)
-        self.projection.calcInputGradients(prev)
+        self.inner_gradients(self.norm, self.projection)
+        self.inner_gradients(self.projection, prev)
         self.port.output = prev.output
-        self.with_time.calcInputGradients(self.port if prev.needs_gradient else prev, second)
+        self.inner_gradients(self.with_time, self.port if prev.needs_gradient else prev, second)
         if prev.needs_gradient:
             elementwise.add(prev.gradient, self.port.gradient, prev.gradient)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        self.projection.calcWeightGradients(prev)
-        self.norm.calcWeightGradients(self.projection)
-        self.with_time.calcWeightGradients(prev, second)
+        self.inner_weights(self.projection, prev)
+        self.inner_weights(self.norm, self.projection)
+        self.inner_weights(self.with_time, prev, second)
 
 
 def _rows(array: DeviceArray) -> DeviceArray:

@@ -54,6 +54,8 @@ class CNeuronMambaBlockOCL(CNeuronBaseOCL):
         self.port = self.inner("port", CNeuronPort(), input_shape)
         self.middle = self.inner("middle", CNeuronPort(output=True), input_shape)
         self.mamba.SetGradient(self.middle.gradient)
+        self.mamba.forget_output()
+        self.ff1.forget_output()
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self.norm0.feedForward(prev)
@@ -78,11 +80,11 @@ class CNeuronMambaBlockOCL(CNeuronBaseOCL):
         elementwise.add(self.middle.output, self.ff1.output, self.output)
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        self.ff1.calcInputGradients(self.ff0)
-        self.ff0.calcInputGradients(self.norm1)
-        self.norm1.calcInputGradients(self.middle)
+        self.inner_gradients(self.ff1, self.ff0)
+        self.inner_gradients(self.ff0, self.norm1)
+        self.inner_gradients(self.norm1, self.middle)
         elementwise.add(self.middle.gradient, self.gradient, self.middle.gradient)
-        self.mamba.calcInputGradients(self.norm0)
+        self.inner_gradients(self.mamba, self.norm0)
         if prev.needs_gradient:
             self.port.output = prev.output
             self.norm0.calcInputGradients(self.port)
@@ -90,7 +92,7 @@ class CNeuronMambaBlockOCL(CNeuronBaseOCL):
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self.norm0.calcWeightGradients(prev)
-        self.mamba.calcWeightGradients(self.norm0)
-        self.norm1.calcWeightGradients(self.middle)
-        self.ff0.calcWeightGradients(self.norm1)
-        self.ff1.calcWeightGradients(self.ff0)
+        self.inner_weights(self.mamba, self.norm0)
+        self.inner_weights(self.norm1, self.middle)
+        self.inner_weights(self.ff0, self.norm1)
+        self.inner_weights(self.ff1, self.ff0)

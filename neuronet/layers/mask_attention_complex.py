@@ -87,12 +87,11 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
         self.project = self.inner("project", project, (units, self.heads * kept))
         self.end_with(self.project)
         self.lse = self.batch_array("lse", (self.patches, n, self.heads))
-        space = mask_attention_complex.scratch_shape(rows, n, self.keys, self.dimension)
-        self.scratch = self.device.array(space, name=f"{self.where}.scratch")
+        self.space = mask_attention_complex.scratch_shape(rows, n, self.keys, self.dimension)
         if self.correlation:
             self.set_penalty()
             self.cosines = self.batch_array("cosines", wanted)
-            self.dcosines = self.batch_array("dcosines", wanted)
+            self.dcosines = self.brief_array("dcosines", wanted)
             self.value = self.batch_array("value", (self.patches,))
             self.mean = self.device.put(np.full((1, self.patches, 1), 1.0 / self.patches), name="mean")
 
@@ -101,7 +100,9 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
         self.qkv.feedForward(prev)
         qkv, mask = self._rows(self.qkv.output), self._rows(second.output)
         out, alike = self._heads(self.attention.output), self._of_rows("cosines")
-        mask_attention_complex.forward(qkv, qkv, mask, self.scratch, self._lse, out, alike, **self._how)
+        mask_attention_complex.forward(
+            qkv, qkv, mask, self.device.scratch(self.space), self._lse, out, alike, **self._how
+        )
         self.project.feedForward(self.attention)
         if alike is not None and self.penalty is not None:
             value, batch = self.value.view(self.value.size), self.value.shape[0]
@@ -119,7 +120,9 @@ class CNeuronMaskAttentionComplex(CNeuronBaseOCL):
             weight = self.correlation / self.value.size
             channel_correlation.backward(alike, mask, dalike, dmask, **self._loss, weight=weight)
         known = qkv, qkv, mask, self._lse, out, dout
-        mask_attention_gradients.backward(*known, self.scratch, dqkv, dqkv, dmask, dalike, **self._how)
+        mask_attention_gradients.backward(
+            *known, self.device.scratch(self.space), dqkv, dqkv, dmask, dalike, **self._how
+        )
         self.qkv.calcInputGradients(prev)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:

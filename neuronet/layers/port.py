@@ -20,7 +20,7 @@ class CNeuronPort(CNeuronBaseOCL):
     def build(self, context: Build, input_shape: Shape, path: str = "") -> Shape:
         self.context, self.device, self.batch, self.path = context, context.device, context.batch, path
         self.parameters, self.states, self.inner_layers, self._full = [], {}, [], {}
-        self.batch_array("gradient", input_shape)
+        self.brief_array("gradient", input_shape)
         if self.has_output:
             self.batch_array("output", input_shape)
         return input_shape

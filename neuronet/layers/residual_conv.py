@@ -66,12 +66,12 @@ class CResidualConv(CNeuronBaseOCL):
         self.conv2, self.norm2 = conv(2, window), norm(2, Activation.NONE)
         self.port = self.inner("port", CNeuronPort(), input_shape)
         self.sum = self.batch_array("sum", shape)
-        self.dsum = self.batch_array("dsum", shape)
+        self.dsum = self.brief_array("dsum", shape)
         self.norm1.SetGradient(self.dsum)
         self.norm2.SetGradient(self.dsum)
         self.mean = self.batch_array("mean", (units,))
         self.scale = self.batch_array("scale", (units,))
-        self.sums = self.batch_array("sums", (2, units))
+        self.sums = self.brief_array("sums", (2, units))
         self.one, self.zero = (
             self.device.put(np.ones(self.window_out)),
             self.device.put(np.zeros(self.window_out)),
@@ -89,13 +89,13 @@ class CResidualConv(CNeuronBaseOCL):
         )
         self.port.output = prev.output
         for before, inner in reversed(self._pairs(prev, self.port if prev.needs_gradient else prev)):
-            inner.calcInputGradients(before)
+            self.inner_gradients(inner, before)
         if prev.needs_gradient:
             elementwise.add(prev.gradient, self.port.gradient, prev.gradient)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         for before, inner in self._pairs(prev, prev):
-            inner.calcWeightGradients(before)
+            self.inner_weights(inner, before)
 
     def _pairs(
         self, source: CNeuronBaseOCL, shortcut_source: CNeuronBaseOCL

@@ -57,6 +57,7 @@ class CNeuronSAA(CNeuronBaseOCL):
         self.up = self.inner("up", CNeuronUpsample(*input_shape), coarse)
         self.sum = self.inner("sum", CNeuronPort(output=True), input_shape)
         self.up.SetGradient(self.sum.gradient)
+        self.up.forget_output()
         block = CNeuronXCiTOCL(heads=self.heads, dimension=self.dimension, lpi_window=self.lpi_window)
         self.block = self.inner("block", block, input_shape)
         self.end_with(self.block)
@@ -69,12 +70,12 @@ class CNeuronSAA(CNeuronBaseOCL):
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         assert second is not None
-        self.block.calcInputGradients(self.sum)
-        self.up.calcInputGradients(second)
+        self.inner_gradients(self.block, self.sum)
+        self.inner_gradients(self.up, second)
         if prev.needs_gradient:
             elementwise.copy(self.sum.gradient, prev.gradient)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         assert second is not None
-        self.up.calcWeightGradients(second)
-        self.block.calcWeightGradients(self.sum)
+        self.inner_weights(self.up, second)
+        self.inner_weights(self.block, self.sum)

@@ -131,22 +131,22 @@ class CNeuronSAE(CNeuronBaseOCL):
     def backward_maps(self, maps: Sequence[CNeuronBaseOCL]) -> None:
         """Write the gradient of every map that needs one from self.gradient."""
         running = [self.dense[0], *self.blocks]
-        self.norm.calcInputGradients(self.saa)
-        self.saa.calcInputGradients(running[-1], maps[-1])
+        self.inner_gradients(self.norm, self.saa)
+        self.inner_gradients(self.saa, running[-1], maps[-1])
         for i in reversed(range(len(self.blocks))):
-            self.blocks[i].calcInputGradients(self.sums[i])
+            self.inner_gradients(self.blocks[i], self.sums[i])
             self.halves[i].calcInputGradients(running[i])
         for made, source in zip(self.dense, maps, strict=False):
-            made.calcInputGradients(source)
+            self.inner_gradients(made, source)
 
     def weight_gradients(self, maps: Sequence[CNeuronBaseOCL]) -> None:
         """Add to the gradient of every parameter."""
         for made, source in zip(self.dense, maps, strict=False):
-            made.calcWeightGradients(source)
+            self.inner_weights(made, source)
         for block, total in zip(self.blocks, self.sums, strict=True):
-            block.calcWeightGradients(total)
-        self.saa.calcWeightGradients([self.dense[0], *self.blocks][-1], maps[-1])
-        self.norm.calcWeightGradients(self.saa)
+            self.inner_weights(block, total)
+        self.inner_weights(self.saa, [self.dense[0], *self.blocks][-1], maps[-1])
+        self.inner_weights(self.norm, self.saa)
 
     # --- maps packed into one input --------------------------------------------------------
 

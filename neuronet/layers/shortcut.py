@@ -41,6 +41,7 @@ class CNeuronShortcut(CNeuronBaseOCL):
                 f"a branch gives {list(shape)} beside a shortcut of {list(input_shape)}", where=self.where
             )
         self.layers = [made for _, made in self.branch]
+        self.layers[-1].forget_output()
         self.port = self.inner("port", CNeuronPort(), input_shape)
         if self.post_norm:
             self.sum = self.inner("sum", CNeuronPort(output=True), input_shape)
@@ -93,7 +94,7 @@ class CNeuronShortcut(CNeuronBaseOCL):
         self.port.output = prev.output
         first = self.port if prev.needs_gradient else prev
         for before, made in reversed(self._pairs(first)):
-            made.calcInputGradients(before, second if made.takes_second else None)
+            self.inner_gradients(made, before, second if made.takes_second else None)
         if not prev.needs_gradient:
             return
         if self.post_norm:
@@ -105,7 +106,7 @@ class CNeuronShortcut(CNeuronBaseOCL):
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         for before, made in self._pairs(prev):
-            made.calcWeightGradients(before, second if made.takes_second else None)
+            self.inner_weights(made, before, second if made.takes_second else None)
         self.norm.calcWeightGradients(self.sum if self.post_norm else prev)
 
     def _pairs(self, prev: CNeuronBaseOCL) -> list[tuple[CNeuronBaseOCL, CNeuronBaseOCL]]:

@@ -103,8 +103,8 @@ class CNeuronSTCAOCL(CNeuronBaseOCL):
     def _allocate_absorbed(self, questions: int, window: int) -> None:
         heads, dimension = self.heads, self.dimension
         wide, narrow = (questions, heads, window), (questions, heads, dimension)
-        self.u, self.du = self.batch_array("u", wide), self.batch_array("du", wide)
-        self.read, self.dread = self.batch_array("read", wide), self.batch_array("dread", wide)
+        self.u, self.du = self.batch_array("u", wide), self.brief_array("du", wide)
+        self.read, self.dread = self.batch_array("read", wide), self.brief_array("dread", wide)
         # the same by heads; prefixes of them for fewer samples, hence flat
         for name, shape in {
             **dict.fromkeys(("r", "dr", "found", "dfound"), narrow),
@@ -125,9 +125,9 @@ class CNeuronSTCAOCL(CNeuronBaseOCL):
         self.unused = self.device.array((1, inner), name="gradient of no bias")
         keys = (self.units, inner)
         self.k, self.v = self.batch_array("k", keys), self.batch_array("v", keys)
-        self.dk, self.dv = self.batch_array("dk", keys), self.batch_array("dv", keys)
-        self.delta = self.batch_array("delta", (questions, self.heads))
-        self.dsecond = self.batch_array("dsecond", self.context.second_shape or ())
+        self.dk, self.dv = self.brief_array("dk", keys), self.brief_array("dv", keys)
+        self.delta = self.brief_array("delta", (questions, self.heads))
+        self.dsecond = self.brief_array("dsecond", self.context.second_shape or ())
 
     def see(self, limits: NDArray[np.int32]) -> None:
         """Limit what questions see: [1 or batch, questions, 2] of ops/visible.py, until said otherwise."""

@@ -172,51 +172,51 @@ class CNeuronSTCAEncoder(CNeuronBaseOCL):
         self.last.feedForward(self.last_mix)
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        self.last.calcInputGradients(self.last_mix)
-        self.last_mix.calcInputGradients(self.joined[-1])
+        self.inner_gradients(self.last, self.last_mix)
+        self.inner_gradients(self.last_mix, self.joined[-1])
         self.port.output = prev.output
         for i in reversed(range(self.layers)):
             split = rows(self.joined[i + 1].gradient)
             concatenate.backward(split, rows(self.found[i].gradient), rows(self.rest[i].gradient))
             if self.recompute and i + 1 < self.layers:
                 self.read[i].feedForward(prev)
-            self.found[i].calcInputGradients(self.questions[i], self.history[i])
+            self.inner_gradients(self.found[i], self.questions[i], self.history[i])
             self._history_gradients(i, prev)
-            self.questions[i].calcInputGradients(self.ask[i])
-            self.ask[i].calcInputGradients(self.mix[i])
-            self.mix[i].calcInputGradients(self.joined[i])
+            self.inner_gradients(self.questions[i], self.ask[i])
+            self.inner_gradients(self.ask[i], self.mix[i])
+            self.inner_gradients(self.mix[i], self.joined[i])
             before = self.joined[i].gradient
             elementwise.add(before, self.rest[i].gradient, before)
         if not self.given:
-            self.targets.calcInputGradients(self.newest)
+            self.inner_gradients(self.targets, self.newest)
         if prev.needs_gradient:
             self.newest.calcInputGradients(self.port)
             elementwise.add(prev.gradient, self.port.gradient, prev.gradient)
 
     def _history_gradients(self, i: int, prev: CNeuronBaseOCL) -> None:
         """From the gradient of the rows that layer i read to that of the history, added up over layers."""
-        self.history[i].calcInputGradients(self.read[i])
+        self.inner_gradients(self.history[i], self.read[i])
         first = i + 1 == self.layers
-        self.read[i].calcInputGradients(prev if first or not prev.needs_gradient else self.port)
+        self.inner_gradients(self.read[i], prev if first or not prev.needs_gradient else self.port)
         if prev.needs_gradient and not first:
             elementwise.add(prev.gradient, self.port.gradient, prev.gradient)
         if self.recompute:  # the next layer takes the buffers that this one's weights need
-            self.history[i].calcWeightGradients(self.read[i])
-            self.read[i].calcWeightGradients(prev)
+            self.inner_weights(self.history[i], self.read[i])
+            self.inner_weights(self.read[i], prev)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         if not self.given:
-            self.targets.calcWeightGradients(self.newest)
+            self.inner_weights(self.targets, self.newest)
         for i in range(self.layers):
             if not self.recompute:
-                self.read[i].calcWeightGradients(prev)
-                self.history[i].calcWeightGradients(self.read[i])
-            self.mix[i].calcWeightGradients(self.joined[i])
-            self.ask[i].calcWeightGradients(self.mix[i])
-            self.questions[i].calcWeightGradients(self.ask[i])
-            self.found[i].calcWeightGradients(self.questions[i], self.history[i])
-        self.last_mix.calcWeightGradients(self.joined[-1])
-        self.last.calcWeightGradients(self.last_mix)
+                self.inner_weights(self.read[i], prev)
+                self.inner_weights(self.history[i], self.read[i])
+            self.inner_weights(self.mix[i], self.joined[i])
+            self.inner_weights(self.ask[i], self.mix[i])
+            self.inner_weights(self.questions[i], self.ask[i])
+            self.inner_weights(self.found[i], self.questions[i], self.history[i])
+        self.inner_weights(self.last_mix, self.joined[-1])
+        self.inner_weights(self.last, self.last_mix)
 
     # --- one bar at a time ---------------------------------------------------------------
 

@@ -50,10 +50,10 @@ class CNeuronSwiGLUOCL(CNeuronBaseOCL):
         self.down.feedForward(self.gated)
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        self.down.calcInputGradients(self.gated)
+        self.inner_gradients(self.down, self.gated)
         swi_glu.backward(self.up.output, self.gated.gradient, self.up.gradient)
-        self.up.calcInputGradients(prev)
+        self.inner_gradients(self.up, prev)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        self.up.calcWeightGradients(prev)
-        self.down.calcWeightGradients(self.gated)
+        self.inner_weights(self.up, prev)
+        self.inner_weights(self.down, self.gated)

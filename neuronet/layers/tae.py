@@ -124,10 +124,10 @@ class CNeuronTAE(CNeuronBaseOCL):
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         first, later = self.classification, self.shared
         concatenate.backward(rows(self.gradient), rows(first.gradient), rows(self.regression.gradient))
-        self.regression.calcInputGradients(later)
+        self.inner_gradients(self.regression, later)
         concatenate.forward(rows(first.gradient), rows(later.gradient), rows(self.joint.gradient))
-        self.joint.calcInputGradients(prev)
+        self.inner_gradients(self.joint, prev)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        self.joint.calcWeightGradients(prev)
-        self.regression.calcWeightGradients(self.shared)
+        self.inner_weights(self.joint, prev)
+        self.inner_weights(self.regression, self.shared)

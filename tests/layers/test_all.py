@@ -35,8 +35,8 @@ def samples(example: Example, rows: int, seed: int = 0) -> list[np.ndarray]:
     return [rng.standard_normal((rows, *shape)).astype(np.float32) for shape in shapes]
 
 
-def train(net: CNet, example: Example, steps: int = 3) -> None:
-    for i in range(steps):
+def train(net: CNet, example: Example, steps: int = 3, seed: int = 0) -> None:
+    for i in range(seed, seed + steps):
         net.feedForward(*samples(example, example.batch, seed=i))
         net.backProp(np.random.default_rng(100 + i).standard_normal((example.batch, *net.target_shape)))
 
@@ -101,6 +101,40 @@ def test_tape_gives_the_same_bits(example: Example, device: Device, monkeypatch:
         weights.append(net.arrays())
     for name, values in weights[0].items():
         np.testing.assert_array_equal(values, weights[1][name], err_msg=name)
+
+
+@examples
+def test_shared_memory_changes_no_bit(example: Example, device: Device) -> None:
+    """Each step starts with nothing but NaN in what only lives in a backward pass."""
+    alone, sharing = make_net(example, device), make_net(example, device)
+    train(alone, example)
+    with sharing.sharing():
+        for i in range(3):
+            for array in sharing.brief:
+                array.fill(np.nan)
+            train(sharing, example, steps=1, seed=i)
+    train(alone, example, steps=1, seed=7)
+    train(sharing, example, steps=1, seed=7)
+    for name, values in alone.arrays().items():
+        np.testing.assert_array_equal(values, sharing.arrays()[name], err_msg=name)
+    for mine, other in zip(alone.layers, sharing.layers, strict=True):  # behind it, each has its own again
+        np.testing.assert_array_equal(mine.gradient.read(), other.gradient.read(), err_msg=mine.where)
+
+
+@examples
+def test_gradients_one_after_the_other_are_the_same_bits(example: Example, device: Device) -> None:
+    """All input gradients and then those of all weights, against both layer by layer."""
+    apart, together = make_net(example, device), make_net(example, device)
+    target = np.random.default_rng(9).standard_normal((example.batch, *apart.target_shape))
+    for net in (apart, together):
+        net.feedForward(*samples(example, example.batch))
+    together.calcGradients(target)
+    apart.target.write(target)
+    apart.apply_loss(apart.target)
+    apart.backward()
+    for prev, layer in apart.pairs:
+        layer.calcWeightGradients(prev, apart.second if layer.takes_second else None)
+    np.testing.assert_array_equal(apart.pool.gradients.read(), together.pool.gradients.read())
 
 
 @examples

@@ -71,9 +71,8 @@ def test_fused_and_split_updates_give_the_same_bits(device: Device) -> None:
     for net in nets:
         net.feedForward(x, second)
         net.apply_loss(device.put(np.ones((5, 2))))
-        net.backward()
         net.optimizer.hyper.write(np.r_[net.optimizer.rates(0), 1.0])
-        net.update()
+        net.descend()
     for name, values in nets[0].arrays().items():
         np.testing.assert_array_equal(values, nets[1].arrays()[name], err_msg=name)
 

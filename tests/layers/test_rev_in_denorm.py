@@ -87,8 +87,7 @@ def test_training_layer_by_layer_and_at_once_give_the_same_bits(device: Device) 
         for _ in range(3):
             net.feedForward(x)
             net.apply_loss(target)
-            net.backward()
-            net.update()
+            net.descend()
         results.append(net.arrays())
     for name, values in results[0].items():
         np.testing.assert_array_equal(values, results[1][name], err_msg=name)
