@@ -6,10 +6,14 @@
     ├── DeviceError         no device matches, or the device is too small or has failed
     ├── SpecError           a layer, net, optimiser or schedule was declared wrongly
     ├── FileFormatError     a model file is damaged, foreign, or newer than this code
+    │   └── TextError       text stands where a model or experience is wanted
     ├── DataError           bars or a window of bars are not usable
+    │   ├── NoColumnError   a table lacks a column that was asked for, or that is needed
+    │   └── TooFewError     there are fewer rows than the work needs
     └── TrainingError       training cannot go on: a loss or weight is not finite
 
-A message says what is wrong, where, and how to put it right, in that order.
+A message says what is wrong, where, and how to put it right, in that order. Code tells errors apart by their
+class, never by these words.
 """
 
 from __future__ import annotations
@@ -44,8 +48,20 @@ class FileFormatError(NeuronetError):
     """A model file is damaged, not ours, or newer than this code."""
 
 
+class TextError(FileFormatError):
+    """Text stands where a model or experience is wanted."""
+
+
 class DataError(NeuronetError):
     """Bars, or a window of bars, are not usable."""
+
+
+class NoColumnError(DataError):
+    """A table lacks a column that was asked for, or that is needed: of times, of numbers, of a price."""
+
+
+class TooFewError(DataError):
+    """There are fewer rows than the work needs."""
 
 
 class TrainingError(NeuronetError):

@@ -34,7 +34,7 @@ def settle_missing(data: Data, findings: Findings, nan: str) -> Data:
     columns, line = ", ".join(name for name, rows in missing.items() if rows.any()), data["line"]
     if bad.all():
         raise DataError(
-            f"no bars in {findings.where}: no row has all of open, high, low, close; {columns} are missing",
+            f"no bars: no row has all of open, high, low, close; {columns} are missing",
             where=findings.where,
             fix="look at the file with 'neuronet inspect'",
         )

@@ -66,7 +66,7 @@ def clean(
     data = settle_bad(data, findings, options.bad_bars)
     opened, high, low, close = (data[price] for price in PRICES)
     if not len(close):
-        raise DataError(f"no bars in {where}: every bar is bad", where=where, fix="choose --bad-bars keep")
+        raise DataError("no bars: every bar is bad", where=where, fix="choose --bad-bars keep")
     bars = Bars(data["time"], opened, high, low, close, data["volume"], name or symbol)
     _check_gaps(bars, findings)
     _check_weekends(bars, findings)

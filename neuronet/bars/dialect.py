@@ -86,13 +86,13 @@ def sniff_text(text: Text, options: ReadOptions) -> Dialect:
     where = text.name
     numbers, lines = _sample(text)
     if not lines:
-        raise DataError(f"no bars in {where}: only comments", where=where, fix="export the bars again")
+        raise DataError("no bars: only comments", where=where, fix="export the bars again")
     separator, share = _find_separator(lines)
     rows = [next(csv.reader([line], delimiter=separator)) for line in lines]
     first = next((i for i, row in enumerate(rows) if is_data(row)), None)
     if first is None:
         raise DataError(
-            f"no bars in {where}: no line has prices; the first is {shorten(lines[0])}",
+            f"no bars: no line has prices; the first is {shorten(lines[0])}",
             where=where,
             fix="export the bars again, with a time and four prices a line",
         )

@@ -55,7 +55,7 @@ def feature_set(
 def make_features(bars: Bars, sets: Sequence[str]) -> Features:
     """Compute the columns of the named feature sets side by side.
 
-    sets     names from FEATURE_SETS: 'diff', 'neuronet9', 'returns', 'time'
+    sets     names from FEATURE_SETS
     returns  values [bars, features]; rows before ``warmup`` (the longest of the sets) may be NaN
 
     Raises DataError for an unknown set, for fewer bars than the warm-up, and for a feature without a value.

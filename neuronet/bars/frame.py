@@ -11,7 +11,7 @@ from neuronet.bars.names import role_of
 from neuronet.bars.options import ReadOptions
 from neuronet.bars.table import Table, adjusted, no_adjusted
 from neuronet.bars.times import NO_TIME, find_time_format, parse_times
-from neuronet.errors import DataError
+from neuronet.errors import DataError, NoColumnError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,11 +34,13 @@ def frame_table(frame: pd.DataFrame, options: ReadOptions) -> tuple[Table, bool,
             chosen[role] = min(found)[1]
     for role, name in (options.columns or {}).items():
         if name not in names and not isinstance(name, int):
-            raise DataError(f"no column {name!r} among {', '.join(names)}", where=WHERE, fix="check columns")
+            raise NoColumnError(
+                f"no column {name!r} among {', '.join(names)}", where=WHERE, fix="check columns"
+            )
         chosen[role] = name if isinstance(name, int) else names.index(name)
     missing = [role for role in PRICES if role not in chosen]
     if missing:
-        raise DataError(
+        raise NoColumnError(
             f"no column for {', '.join(missing)} among {', '.join(names)}",
             where=WHERE,
             fix="name the columns open, high, low, close, or give columns={'open': ...}",

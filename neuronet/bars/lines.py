@@ -62,7 +62,7 @@ def data_lines(
             f"{at_lines(ragged + 1)}"
         )
     if not keep.any():
-        raise DataError(f"no bars in {text.name}", where=text.name, fix="export it again")
+        raise DataError("no line of data", where=text.name, fix="export it again")
     return keep, notes
 
 

@@ -108,5 +108,5 @@ def read_text(path: str | Path) -> Text:
     if whole.count(b"\r") != whole.count(b"\r\n"):
         whole = whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if not whole.strip():
-        raise DataError(f"no bars in {path.name}: the file is empty", where=path.name, fix="export it again")
+        raise DataError("the file is empty", where=path.name, fix="export it again")
     return Text(path.name, whole, encoding, why, tuple(notes))

@@ -41,6 +41,7 @@ _CLOCKS = (
     (re.compile(r"[0-2]\d[0-5]\d[0-5]\d(?!\d)"), "%H%M%S"),
     (re.compile(r"[0-2]\d[0-5]\d(?!\d)"), "%H%M"),
 )
+_HOUR = re.compile(r"(?<=[T ])[0-2]?\d(?![\d.,])"), "%H"  # behind a date only: alone it is any number
 _ZONES = {
     r"": "",
     r"Z|[+-]\d{2}(?::?\d{2})?": "%z",
@@ -105,14 +106,14 @@ def _date(cell: str) -> str:
             if not rest:
                 return date
             join = _JOINS.match(rest)
-            clock = _clock(rest, join.group() if join else "")
+            clock = _clock(rest, join.group() if join else "", (*_CLOCKS, _HOUR))
             if clock:
                 return date + clock
     return ""
 
 
-def _clock(rest: str, join: str) -> str:
-    for expression, pattern in _CLOCKS:
+def _clock(rest: str, join: str, clocks: Sequence[tuple[re.Pattern[str], str]] = _CLOCKS) -> str:
+    for expression, pattern in clocks:
         match = expression.match(rest, len(join))
         if match:
             zone = rest[match.end() :]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import h5py
 
-from neuronet.errors import FileFormatError
+from neuronet.errors import FileFormatError, TextError
 from neuronet.market.experience_file import FORMAT
 from neuronet.storage.diagnose import check_bytes
 
@@ -47,8 +47,10 @@ def _text(path: Path) -> str:
             check_bytes(file, str(path))
     except OSError:
         return ""
-    except FileFormatError as error:
-        if not (error.what.startswith("is text") or head.startswith(MARKS)):
+    except TextError:
+        pass
+    except FileFormatError:
+        if not head.startswith(MARKS):
             return ""  # a web page, a pickle, ...: the reader names them
     text = head.decode("utf-16" if head.startswith(MARKS) else "utf-8", errors="replace")
     kind = "is a CSV" if path.suffix.lower() == ".csv" else "is text"

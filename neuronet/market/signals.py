@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.bars.bars import Bars, stamp
-from neuronet.errors import DataError
+from neuronet.errors import DataError, NoColumnError
 from neuronet.series.frequency import SECOND, Frequency
 from neuronet.series.table import read_series
 
@@ -32,9 +32,7 @@ def read_positions(path: str | Path, bars: Bars, **options: Any) -> NDArray[np.f
     every = Frequency(max(1, bars.step // SECOND), "s")  # positions may be irregular: nothing goes on from it
     try:
         (found,) = read_series(path, COLUMN, frequency=every, **options)
-    except DataError as error:
-        if not error.what.startswith("no column"):
-            raise
+    except NoColumnError as error:
         fix = f"give a column of times and one of numbers named {COLUMN}"
         raise DataError(error.what, where=error.where, fix=fix) from None
     rows = np.minimum(np.searchsorted(bars.time, found.times), len(bars) - 1)

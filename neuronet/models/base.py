@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from neuronet.declared import check_fields, to_spec
 from neuronet.device.base import Device
-from neuronet.errors import FileFormatError, SpecError
+from neuronet.errors import DataError, FileFormatError, SpecError
 from neuronet.net import CNet
 from neuronet.storage.hdf5 import read_model, write_model
 from neuronet.storage.model import ModelFile
 
 Array = NDArray[Any]
+LARGEST = float(np.finfo(np.float32).max)
 
 
 class Model:
@@ -113,3 +114,12 @@ def real_numbers(values: Any) -> NDArray[np.float64]:
             return np.asarray(values, np.float64)
     except (TypeError, np.exceptions.ComplexWarning) as error:
         raise ValueError(str(error)) from None
+
+
+def check_finite(values: Array, name: str, where: str) -> None:
+    """DataError naming the first of ``values`` [n, ..., numbers] that float32 does not hold, and its row."""
+    bad = ~(np.abs(values) <= LARGEST)
+    if bad.any():
+        row, *_, column = (int(i) for i in np.argwhere(bad)[0])
+        what = f"{name.format(row)} has {values[bad][0]:g} in column {column}"
+        raise DataError(what, where=where, fix="correct it, or leave it out")

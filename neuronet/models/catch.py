@@ -22,7 +22,7 @@ from neuronet.anomaly.scores import (
 from neuronet.anomaly.threshold import RATE, Threshold, pot_threshold, quantile_threshold
 from neuronet.bars.bars import counted
 from neuronet.device.base import Device
-from neuronet.errors import DataError, FileFormatError, ShapeError, SpecError
+from neuronet.errors import DataError, FileFormatError, ShapeError, SpecError, TooFewError
 from neuronet.fitting.fit import fit
 from neuronet.fitting.source import Source
 from neuronet.fitting.state import TrainingState
@@ -187,14 +187,14 @@ class Catch(Model):
         lr, mask_lr  rates of the body and of the mask
         state   of an interrupted training of this net, to go on bit for bit
 
-        DataError for too few rows, or a value that is not finite; a channel that never moves is learned, too.
+        TooFewError, and DataError for a value that is not finite; a channel that never moves is learned, too.
         """
         rows = self._rows(train, "Catch.fit")
         cut = self._trained(rows)
         if cut < 2 * self.context:
             what = f"{counted(len(rows), 'row is', 'rows are')} too few for windows of {self.context}"
             fix = f"give {3 * self.context} rows or more, or choose a shorter context"
-            raise DataError(what, where="Catch.fit", fix=fix)
+            raise TooFewError(what, where="Catch.fit", fix=fix)
         for name, value in (("epochs", epochs), ("stride", stride), ("batch", batch)):
             if value < 1:
                 raise SpecError(f"{name}={value} is not positive", where="Catch.fit", fix="give 1 or more")

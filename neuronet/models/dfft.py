@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neuronet.activations import Activation
 from neuronet.device.base import Device
-from neuronet.errors import ShapeError, SpecError
+from neuronet.errors import DataError, ShapeError, SpecError
 from neuronet.fitting.fit import fit
 from neuronet.fitting.state import TrainingState
 from neuronet.layers.base import CNeuronBaseOCL
@@ -23,7 +23,7 @@ from neuronet.layers.last_units import CNeuronLastUnitsOCL
 from neuronet.layers.position_encoder import CNeuronPositionEncoder
 from neuronet.layers.tae import CNeuronTAE
 from neuronet.losses.action import Action
-from neuronet.models.base import Model
+from neuronet.models.base import Model, check_finite
 from neuronet.net import CNet
 from neuronet.optim.adam import Adam
 
@@ -168,8 +168,16 @@ class DFFT(Model):
         )  # fmt: skip
 
     def act(self, x: Any) -> Actions:
-        """What to do after the last bar of each window of ``x`` [n, history, features]."""
-        y = self.net.predict(x).astype(np.float64)
+        """What to do after the last bar of each window of ``x`` [n, history, features].
+
+        DataError for a value in ``x`` or an answer that is not finite: it would read as "sell".
+        """
+        net, x = self.net, np.asarray(x)
+        check_finite(x, "window {}", "DFFT.act")
+        y = net.predict(x).astype(np.float64)
+        if not (finite := np.isfinite(y).all(axis=1)).all():
+            what = f"the answer for window {np.flatnonzero(~finite)[0]} is not finite"
+            raise DataError(what, where="DFFT.act", fix="scale the windows as those of the training")
         e = np.exp(y[:, :3] - y[:, :3].max(axis=1, keepdims=True))
         mean, deviation = np.reshape(self.scale, (2, 2)).T
         up, down = np.maximum(0.0, y[:, 3:] * deviation + mean).T

@@ -22,7 +22,7 @@ from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
 from neuronet.layers.stca_encoder import CNeuronSTCAEncoder
 from neuronet.layers.ts_position_encoder import CNeuronTSPositionEncoder, time_phases
-from neuronet.models.base import Model, real_numbers
+from neuronet.models.base import Model, check_finite, real_numbers
 from neuronet.models.mamba4cast_layers import DAY, WEEK, YEAR
 from neuronet.models.stca_stream import STCAStream, encoder_of
 from neuronet.net import CNet
@@ -231,10 +231,10 @@ class STCA(Model):
             if starts.min() < 0 or starts.max() + self.context > len(rows):
                 what = f"{len(starts)} {name} samples, whose ends are not all in the bars"
                 raise DataError(what, where="STCA.fit", fix=fix)
-            if behind is not None and not np.isfinite(asked := behind[starts + self.context - 1]).all():
-                sample, scenario = np.argwhere(~np.isfinite(asked))[0, :2]
-                what = f"scenario {scenario} of bar {starts[sample] + self.context - 1} is not finite"
-                raise DataError(what, where="STCA.fit", fix="correct it, or choose other ends")
+            if behind is not None:
+                last_bars = starts + self.context - 1
+                for end in last_bars[~np.isfinite(behind[last_bars]).all(axis=(1, 2))]:
+                    check_finite(behind[end], f"scenario {{}} of bar {end}", "STCA.fit")
             return Source.windows(rows, targets, starts, self.context, phases, behind)
 
         training = source(ends, "training")
@@ -282,24 +282,33 @@ class STCA(Model):
         return encoder_of(self._run(sample)).attention()[:, 0]
 
     def start(self, rows: Any, times: Any, scenarios: Any = None) -> Floats:
-        """As ``answer``, and keep what was read: ``append`` goes on with as many bars in sight."""
+        """As ``answer``, and keep what was read: ``append`` goes on with as many bars in sight.
+
+        After an error ``append`` goes on as if there had been no call, here and there.
+        """
         where = "STCA.start"
         sample = self._sample(rows, times, scenarios, where)
-        same = self._stream is not None and self._stream.history == len(rows)
-        if self._stream is None or not same or self._begun != self.state_of_weights:
-            self._stream, self._begun = STCAStream(self._net_for(len(rows))), self.state_of_weights
-        return self._told(self._stream.start(*sample), sample, where)
+        stream, begun = self._stream, self.state_of_weights
+        if stream is None or stream.history != len(rows) or self._begun != begun:
+            stream = STCAStream(self._net_for(len(rows)))
+        answer = stream.start(*sample, check=lambda said: self._told(said, sample, where))
+        self._stream, self._begun = stream, begun
+        return np.asarray(answer, np.float64)
 
     def append(self, row: Any, time: Any, scenarios: Any = None) -> Floats:
-        """[outputs] after one more bar, [features] at ``time``; the oldest bar goes out of sight."""
+        """[outputs] after one more bar, [features] at ``time``; the oldest bar goes out of sight.
+
+        A bar that is not finite, or makes the answer so, is a DataError, and is not kept.
+        """
         where = "STCA.append"
         if self._stream is None or self._begun != self.state_of_weights:
             what = (
                 "there is no history yet" if self._stream is None else "the weights are others than at start"
             )
             raise SpecError(what, where=where, fix="call start(rows, times) first")
-        one = self._sample(np.asarray(row)[None], np.asarray(time)[None], scenarios, where, least=1)
-        return self._told(self._stream.append(*one), one, where)
+        one = self._sample(np.asarray(row)[None], np.asarray(time)[None], scenarios, where, single=True)
+        answer = self._stream.append(*one, check=lambda said: self._told(said, one, where))
+        return np.asarray(answer, np.float64)
 
     def _run(self, sample: tuple[Floats, Floats]) -> CNet:
         """The net for this many bars, after it has seen them."""
@@ -317,33 +326,36 @@ class STCA(Model):
         """An answer as float64; DataError when the device's numbers were too small for it."""
         told = np.asarray(answer, np.float64)
         if not np.isfinite(told).all():
-            what = f"the answer is not finite; the largest number of the bars is {np.abs(sample[0]).max():g}"
+            rows = sample[0]
+            bars = len(rows) - (self.scenarios if self.given else 0)
+            row, column = np.unravel_index(np.abs(rows).argmax(), rows.shape)
+            place = f"scenario {row - bars}" if row >= bars else "the bar" if bars == 1 else f"bar {row}"
+            what = f"the answer is not finite; the largest number is {rows[row, column]:g} in column {column}"
+            what += f" of {place}"
             raise DataError(what, where=where, fix="scale the rows as those of the training")
         return told
 
     def _sample(
-        self, rows: Any, times: Any, scenarios: Any, where: str, least: int | None = None
+        self, rows: Any, times: Any, scenarios: Any, where: str, single: bool = False
     ) -> tuple[Floats, Floats]:
         """What the net takes of these bars: their numbers and phases, given scenarios behind them."""
-        rows, phases = self._rows(rows, times, where, least)
+        rows, phases = self._rows(rows, times, where, single)
         asked = self._scenarios(scenarios, where)
         if asked is None:
             return rows, phases
         last = np.broadcast_to(phases[-1], (self.scenarios, phases.shape[1]))
         return np.concatenate([rows, asked]), np.concatenate([phases, last])
 
-    def _rows(self, rows: Any, times: Any, where: str, least: int | None = None) -> tuple[Floats, Floats]:
+    def _rows(self, rows: Any, times: Any, where: str, single: bool = False) -> tuple[Floats, Floats]:
         """Bars as numbers, and the phases of their times."""
         rows, times = _numbers(rows, "rows", where), np.asarray(times)
-        least = self._least if least is None else least
+        least = 1 if single else self._least
         fits = rows.ndim == 2 and rows.shape[1] == self.features and times.shape == rows.shape[:1]
         if not fits or len(rows) < least:
             what = f"rows {rows.shape} and times {times.shape}, expected [bars, {self.features}] and [bars]"
             fix = f"give {counted(least, 'bar')} or more, and a time for each"
             raise ShapeError(what, where=where, fix=fix)
-        if not np.isfinite(rows).all():
-            bad = int(np.argwhere(~np.isfinite(rows))[0, 0])
-            raise DataError(f"bar {bad} is not finite", where=where, fix="correct it, or leave it out")
+        check_finite(rows, "the bar" if single else "bar {}", where)
         return rows, time_phases(times, self.periods)
 
     def _scenarios(self, scenarios: Any, where: str, bars: int | None = None) -> Floats | None:
@@ -360,9 +372,8 @@ class STCA(Model):
         if asked.shape != shape:
             what = f"scenarios have shape {list(asked.shape)}, expected {list(shape)}"
             raise ShapeError(what, where=where, fix="give each the numbers of a bar")
-        if bars is None and not np.isfinite(asked).all():  # fit looks only at those of its samples
-            bad = int(np.argwhere(~np.isfinite(asked))[0, 0])
-            raise DataError(f"scenario {bad} is not finite", where=where, fix="correct it")
+        if bars is None:  # fit looks only at those of its samples
+            check_finite(asked, "scenario {}", where)
         return asked
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from neuronet.layers.layer_norm import CNeuronLayerNormOCL
 from neuronet.layers.stca_encoder import CNeuronSTCAEncoder
 from neuronet.layers.swi_glu import CNeuronSwiGLUOCL
 from neuronet.layers.ts_position_encoder import CNeuronTSPositionEncoder
+from neuronet.models.base import check_finite
 from neuronet.net import CNet
 
 Array = NDArray[Any]
@@ -29,7 +30,8 @@ class STCAStream:
 
     Keeps the rows that the encoder has read of the last window, and weights as they were when it was made.
     Answers are those of whole windows to 1e-5: only sums have another order. SpecError when ``can_stream``
-    says no.
+    says no. DataError for a number that is not finite, which would stay in sight as long as any bar;
+    what is kept is then that of before, as it is when ``check``, called with the answer, raises.
     """
 
     def __init__(self, net: CNet) -> None:
@@ -56,21 +58,30 @@ class STCAStream:
         self._kept = encoder.step_units - encoder.behind
         self._newest: list[Array] = []
 
-    def start(self, rows: Array, second: Array | None = None) -> Array:
+    def start(
+        self, rows: Array, second: Array | None = None, *, check: Callable[[Array], object] | None = None
+    ) -> Array:
         """The answer to a whole window [units, ...] and its second input, from which ``append`` goes on."""
         training, whole = self.whole.training, self.whole
+        given = [rows] if second is None else [rows, second]
+        for values, of in zip(given, ("", " of the second input"), strict=False):
+            check_finite(np.asarray(values), "row {}" + of, "STCAStream.start")
         whole.TrainMode(False)
         try:
             whole.feedForward(rows[None], None if second is None else second[None])
         finally:
             whole.TrainMode(training)
+        answer = self._answer(whole)
+        if check is not None:
+            check(answer)
         encoder_of(self.net).remember(encoder_of(whole))
-        given = [rows] if second is None else [rows, second]
         end = self.history
         self._newest = [np.array(x[end - self._kept :], self.net.device.dtype) for x in given]
-        return self._answer(whole)
+        return answer
 
-    def append(self, row: Array, second: Array | None = None) -> Array:
+    def append(
+        self, row: Array, second: Array | None = None, *, check: Callable[[Array], object] | None = None
+    ) -> Array:
         """The answer after one more bar: its row [..., numbers], and its second input.
 
         For an encoder with given scenarios these follow the row: [1 + scenarios, numbers].
@@ -78,11 +89,14 @@ class STCAStream:
         net = self.net
         net.check_second(second is not None)
         given = [row] if second is None else [row, second]
-        for kept, new in zip(self._newest, given, strict=True):
+        for kept, new, of in zip(self._newest, given, ("", " of the second input"), strict=False):
             wanted = (1 + len(kept) - self._kept, *kept.shape[1:])
             if np.shape(new) != wanted and (1, *np.shape(new)) != wanted:
                 what = f"a row of shape {list(np.shape(new))}, expected {list(wanted)}"
                 raise ShapeError(what, where="STCAStream.append")
+            name = "the row" if wanted[0] == 1 else "row {}"
+            check_finite(np.asarray(new).reshape(wanted), name + of, "STCAStream.append")
+        before = [kept.copy() for kept in self._newest]
         for kept, new in zip(self._newest, given, strict=True):
             kept[: self._kept - 1] = kept[1 : self._kept]
             kept[self._kept - 1 :] = new
@@ -90,7 +104,16 @@ class STCAStream:
         if net.second is not None:
             net.second.output.write(self._newest[1][None])
         net.run("stream", self._pass)
-        return self._answer(net)
+        answer = self._answer(net)
+        if check is not None:
+            try:
+                check(answer)
+            except Exception:
+                self._newest = before
+                count = encoder_of(net).count
+                count.write(count.read() - 1)  # the next bar takes the place of this one
+                raise
+        return answer
 
     def _answer(self, net: CNet) -> Array:
         answer: Array = net.getResults()[0]

@@ -23,7 +23,7 @@ from neuronet.bars.options import ReadOptions
 from neuronet.bars.shapes import column_shape, is_numeric
 from neuronet.bars.text import Text
 from neuronet.bars.times import TimeFormat, find_time_format, shape_of
-from neuronet.errors import DataError
+from neuronet.errors import DataError, NoColumnError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ def find_layout(text: Text, options: ReadOptions, column: str | int | None = Non
     else:
         values, notes = [_asked(column, names, time, width, where)], []
     if not values:
-        raise DataError(
+        raise NoColumnError(
             f"no column holds numbers; {_seen(names, data)}", where=where, fix="give a column of values"
         )
     found = [row[i] for row in data for i in values]
@@ -204,7 +204,9 @@ def _asked(column: str | int, names: Sequence[str], time: tuple[int, ...], width
         raise DataError(f"column {column!r} holds the times", where=where, fix="give a column of values")
     if not 0 <= number < width:
         there = f"the columns are {', '.join(names)}" if names else f"there are {width} columns without names"
-        raise DataError(f"no column {column!r}; {there}", where=where, fix="give a name, or a number from 0")
+        raise NoColumnError(
+            f"no column {column!r}; {there}", where=where, fix="give a name, or a number from 0"
+        )
     return number
 
 
@@ -220,7 +222,7 @@ def _seen(names: Sequence[str], data: Rows) -> str:
 
 
 def _no_times(names: Sequence[str], data: Rows, where: str) -> DataError:
-    return DataError(
+    return NoColumnError(
         f"no column holds times; {_seen(names, data)}",
         where=where,
         fix="give a column of times such as 2024-01-31 13:00 in each line; for another notation give "

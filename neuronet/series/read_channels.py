@@ -17,7 +17,7 @@ from neuronet.bars.positive import without_bad_prints
 from neuronet.bars.read import PACKED, read_bars, symbol_of
 from neuronet.bars.store import is_hdf5
 from neuronet.bars.text import Text, read_text
-from neuronet.errors import DataError
+from neuronet.errors import DataError, NoColumnError
 from neuronet.series.channels import Channels, Floats, Times, missing_rows
 from neuronet.series.layout import Layout
 from neuronet.series.series import Series
@@ -139,7 +139,7 @@ def _of_bars(bars: Bars, columns: Sequence[str] | None, several: bool, changes: 
         notes.append(f"{path.name}: volume never changes and was left out")
     unknown = [name for name in wanted if name not in COLUMNS]
     if unknown or not wanted:
-        raise DataError(
+        raise NoColumnError(
             f"no column {unknown[0]!r} in bars" if unknown else "no column is named",
             where=path.name,
             fix=f"choose from {', '.join(COLUMNS)}",
@@ -191,7 +191,7 @@ def _table(
     names = tuple(named) if columns is None else tuple(columns)
     unknown = [name for name in names if name not in named]
     if unknown or not names:
-        raise DataError(
+        raise NoColumnError(
             f"no column {unknown[0]!r}" if unknown else "no column is named",
             where=path.name,
             fix=f"choose from {', '.join(named)}",

@@ -22,7 +22,7 @@ from neuronet.bars.store import is_hdf5
 from neuronet.bars.table import NA, parse_table
 from neuronet.bars.text import Text, read_text
 from neuronet.bars.times import NO_TIME, parse_times
-from neuronet.errors import DataError, NeuronetError
+from neuronet.errors import DataError, NeuronetError, NoColumnError
 from neuronet.series.frequency import Frequency, NoFrequencyError, Times
 from neuronet.series.layout import Layout, find_layout, says_missing, to_dates
 from neuronet.series.series import Floats, Series
@@ -117,7 +117,9 @@ def _closes(bars: Bars, column: str | int | None, frequency: Frequency | None, p
     name = "close" if column is None else str(column)
     names = ("open", "high", "low", "close", "volume")
     if name not in names:
-        raise DataError(f"no column {name!r} in bars", where=path.name, fix=f"give one of {', '.join(names)}")
+        raise NoColumnError(
+            f"no column {name!r} in bars", where=path.name, fix=f"give one of {', '.join(names)}"
+        )
     title = bars.symbol or symbol_of(path)
     title = title if column is None else f"{title} {name}"
     return [Series(title, getattr(bars, name), bars.time, _frequency(frequency, bars.time, path.name))]
@@ -173,7 +175,7 @@ def _read_table(
         else:
             series.append(Series(title, values, times, step))
     if not series:
-        raise DataError("no column holds values", where=text.name, fix="give a column of numbers")
+        raise NoColumnError("no column holds values", where=text.name, fix="give a column of numbers")
     return series
 
 

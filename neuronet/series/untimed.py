@@ -18,7 +18,7 @@ from neuronet.bars.numbers import find_number_format
 from neuronet.bars.options import ReadOptions
 from neuronet.bars.text import Text
 from neuronet.bars.times import TimeFormat
-from neuronet.errors import DataError
+from neuronet.errors import DataError, NoColumnError
 from neuronet.series.layout import Layout
 from neuronet.series.layout import _find_times as find_times
 from neuronet.series.layout import _find_values as find_values
@@ -52,7 +52,7 @@ def find_untimed(text: Text, options: ReadOptions) -> Layout | None:
         return None
     values, notes = find_values(names, data, ()) if data else ([], [])
     if not values:
-        raise DataError(
+        raise NoColumnError(
             f"no column holds times or numbers: {shorten(lines[-1])}",
             where=text.name,
             fix="give a table with a column of numbers for each channel",

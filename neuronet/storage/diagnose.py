@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import BinaryIO
 
-from neuronet.errors import FileFormatError
+from neuronet.errors import FileFormatError, TextError
 from neuronet.storage.seal import seal_fits
 
 COPY_AGAIN = "copy or download it again, or use an earlier model"
@@ -28,13 +28,15 @@ _KINDS = [
 
 
 def check_bytes(file: BinaryIO, where: str) -> None:
-    """Raise FileFormatError unless the file is a complete HDF5 file whose seal, if any, fits."""
+    """Raise FileFormatError unless the file is a complete HDF5 file whose seal, if any, fits; TextError for
+    text.
+    """
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     head = file.read(512)
     if not head.startswith(_SIGNATURE):
-        what, fix = _kind(head)
-        raise FileFormatError(what, where=where, fix=fix)
+        kind, what, fix = _kind(head)
+        raise kind(what, where=where, fix=fix)
 
     fits = seal_fits(file)
     if fits is None:  # no seal: some other program wrote or changed the file, or its end is missing
@@ -47,18 +49,18 @@ def check_bytes(file: BinaryIO, where: str) -> None:
         raise _damaged(f"its {size:,} bytes do not fit the checksum at its end", where)
 
 
-def _kind(head: bytes) -> tuple[str, str]:
+def _kind(head: bytes) -> tuple[type[FileFormatError], str, str]:
     if not head:
-        return "is empty (0 bytes)", COPY_AGAIN
+        return FileFormatError, "is empty (0 bytes)", COPY_AGAIN
     for start, what, fix in _KINDS:
         if head.startswith(start):
-            return what, fix
+            return FileFormatError, what, fix
     text = head.decode("utf-8", errors="replace").strip("\ufeff \r\n\t")
     if text[:100].lower().startswith(("<!doctype html", "<html", "<?xml", "<head")):
-        return "is a web page, perhaps the error page of a download", COPY_AGAIN
+        return FileFormatError, "is a web page, perhaps the error page of a download", COPY_AGAIN
     if text and all(c.isprintable() or c in "\r\n\t" for c in text[:100]):
-        return f"is text ({text.splitlines()[0][:40]!r}), not a model; a CSV of bars?", _OTHER
-    return f"is not an HDF5 file: it starts with the bytes {head[:8].hex(' ')}", _OTHER
+        return TextError, f"is text ({text.splitlines()[0][:40]!r}), not a model; a CSV of bars?", _OTHER
+    return FileFormatError, f"is not an HDF5 file: it starts with the bytes {head[:8].hex(' ')}", _OTHER
 
 
 def _hdf5_size(head: bytes, where: str) -> int:

@@ -81,7 +81,11 @@ class Studied:
     @classmethod
     def read(cls, path: str | Path, device: Device) -> Studied:
         """The nets of a file, on ``device``. FileFormatError when another program wrote it."""
-        file, where = read_model(path), str(path)
+        return cls.of(read_model(path), device, str(path))
+
+    @classmethod
+    def of(cls, file: ModelFile, device: Device, where: str) -> Studied:
+        """The same of a file that has been read."""
         document = file.training
         if document.get("program") != "study":
             raise FileFormatError(

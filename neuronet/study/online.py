@@ -22,12 +22,13 @@ from neuronet.market.simulator import simulate
 from neuronet.market.state import ACCOUNT, time_vectors
 from neuronet.storage.atomic import replace_file
 from neuronet.storage.hdf5 import read_model, write_test
+from neuronet.storage.model import ModelFile
 from neuronet.study import targets
 from neuronet.study.file import Studied
 from neuronet.study.latents import latents_of
 from neuronet.study.live import Columns, Live
-from neuronet.train.contract import fingerprint
-from neuronet.train.positions import row_from, unseen_from
+from neuronet.train.contract import Contract, fingerprint
+from neuronet.train.positions import row_from, unseen_by
 from neuronet.train.prepare import known_rows
 from neuronet.train.second_input import second_input
 
@@ -127,7 +128,10 @@ def online(
     settings, device = settings or OnlineSettings(), device or find_device()
     if every < 1:
         raise SpecError(f"every cannot be {every}", where="--every", fix="choose 1 or more")
-    studied, began = Studied.read(output if resume else model, device), _mark(model)
+    file = read_model(model)
+    began, about_bars = _mark(file, model), file.bars
+    studied = Studied.read(output, device) if resume else Studied.of(file, device, str(model))
+    del file  # its arrays would stay as long as the pass
     if resume:
         _check_model(studied.progress, began, str(output))
     lots = studied.units.lots if settings.lots is None else settings.lots
@@ -136,7 +140,7 @@ def online(
     if since is None and resume and "begins" in studied.progress:
         begins = studied.progress["begins"]
     else:
-        begins = unseen_from(model, since)
+        begins = unseen_by(Contract.from_dict(about_bars, str(model)), since)
     columns = _columns(studied, bars, begins, rules)
     identity = {
         "begins": begins, "settings": asdict(settings), "rules": rules.to_dict(), "model": began,
@@ -190,13 +194,12 @@ def _columns(studied: Studied, bars: Bars, begins: int, rules: Rules) -> Columns
     )
 
 
-def _mark(model: str | Path) -> dict[str, str]:
+def _mark(file: ModelFile, where: str | Path) -> dict[str, str]:
     """What a pass remembers of the model that it began with: the file's name and what it holds."""
-    file = read_model(model)
     digest = hashlib.sha256(json.dumps([file.spec, file.training, file.bars], sort_keys=True).encode())
     for name, array in sorted(file.arrays.items()):
         digest.update(name.encode() + array.tobytes())
-    return {"file": Path(model).name, "sha256": digest.hexdigest()}
+    return {"file": Path(where).name, "sha256": digest.hexdigest()}
 
 
 def _check_model(progress: dict[str, Any], began: dict[str, str], where: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from neuronet.declared import check_fields
 from neuronet.errors import SpecError
-from neuronet.train.settings import Settings
+from neuronet.train.settings import FEATURES, MODELS, Settings
 
 # Settings of the encoder's training under the same names; what else has a name of both means another thing.
 SHARED = ("model", "features", "history", "horizon", "validation", "epochs", "patience", "lr", "l2", "seed")
@@ -25,8 +25,8 @@ def _choice(default: Any, text: str) -> Any:
 class StudySettings:
     """What encoder, critic and actor are, and how they learn. SpecError names a bad one."""
 
-    model: str = _choice("conv", "encoder: conv, mamba4cast, dfft or stca")
-    features: tuple[str, ...] = _choice(("returns",), "feature sets: returns, time, neuronet9")
+    model: str = _choice("conv", f"encoder: {', '.join(MODELS)}")
+    features: tuple[str, ...] = _choice(("returns",), FEATURES)
     history: int = _choice(120, "bars that the actor sees")
     horizon: int = _choice(12, "bars ahead: of forecasts, of hindsight, of the returns that weigh imitation")
     validation: float = _choice(0.2, "share of the bars, at the end, that picks the best actor")

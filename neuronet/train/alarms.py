@@ -16,7 +16,7 @@ from neuronet.anomaly.scores import total
 from neuronet.anomaly.threshold import RATE, Threshold, fewest, least_rate
 from neuronet.bars.bars import counted, stamp
 from neuronet.device.base import Device
-from neuronet.errors import DataError
+from neuronet.errors import DataError, NoColumnError
 from neuronet.models.catch import Catch
 from neuronet.series.channels import Channels, missing_rows
 from neuronet.series.read_channels import read_channels
@@ -171,8 +171,8 @@ def read_labels(
         raise DataError("is no file, and with several files no column", where=where, fix=fix)
     try:
         found = read_channels(path, column, changes="no", **options)
-    except DataError as error:
-        if column is None or not error.what.startswith("no column"):
+    except NoColumnError:
+        if column is None:
             raise
         fix = "give the name of a column, or of a file with a column of times and one of 0 and 1"
         raise DataError(f"is no file, and no column of {path.name}", where=where, fix=fix) from None

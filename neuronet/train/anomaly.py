@@ -13,7 +13,7 @@ from neuronet.anomaly.threshold import RATE, Threshold
 from neuronet.bars.bars import counted
 from neuronet.device.base import Device
 from neuronet.device.find import find_device
-from neuronet.errors import DataError, SpecError
+from neuronet.errors import DataError, SpecError, TooFewError
 from neuronet.fitting.checkpoint import from_file, to_file
 from neuronet.fitting.state import TrainingState
 from neuronet.models.catch import Catch, Floats
@@ -106,9 +106,7 @@ def train_anomaly(
             on_batch=on_batch,
             stop=stop,
         )
-    except DataError as error:
-        if "too few for windows" not in error.what:
-            raise
+    except TooFewError as error:
         least = f"give {3 * model.context:,} rows or more before the test part, or a shorter --history"
         raise DataError(error.what, where="--history", fix=least) from None
     if state.stopped == "interrupted":

@@ -18,12 +18,12 @@ from neuronet.bars.bars import span
 from neuronet.bars.options import ReadOptions
 from neuronet.bars.read import symbol_of
 from neuronet.declared import check_fields
-from neuronet.errors import DataError, FileFormatError, SpecError
+from neuronet.errors import DataError, FileFormatError, NoColumnError, SpecError
 from neuronet.models.catch import CHANGES_FIT, CHANGES_NET, HELD, Catch
 from neuronet.series.channels import Channels
 from neuronet.series.read_channels import CHANGES, MISSING, read_channels
 from neuronet.train.contract import compare_reading
-from neuronet.train.settings import is_date
+from neuronet.train.settings import DATES, is_date
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class ChannelSettings:
             value = getattr(self, name)
             self._require(name, value is None or value >= 1, "choose 1 or more")
         self._require("test", 0.0 <= self.test < 1.0, "choose a share from 0 to below 1")
-        self._require("test_from", self.test_from is None or is_date(self.test_from), "write it 2024-01-31")
+        self._require("test_from", self.test_from is None or is_date(self.test_from), DATES)
         largest = float(np.finfo(np.float32).max)
         self._require("lr", self.lr is None or 0.0 < self.lr <= largest, "try 0.001")
         self._require("seed", self.seed >= 0, "choose 0 or more")
@@ -110,7 +110,7 @@ class ChannelSettings:
         try:
             return read_channels(paths, names, **rules, **options)
         except DataError as error:
-            if names is not None and error.what.startswith("no column"):
+            if names is not None and isinstance(error, NoColumnError):
                 raise _no_channel(error, paths, names, **options) from None
             fix = error.fix
             for python, option in OPTIONS.items():

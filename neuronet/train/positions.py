@@ -14,7 +14,7 @@ from neuronet.errors import DataError, SpecError
 from neuronet.storage.hdf5 import read_model
 from neuronet.train.contract import Contract
 from neuronet.train.predict import Predictions, predict
-from neuronet.train.settings import is_date
+from neuronet.train.settings import DATES, is_date
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,12 @@ def unseen_from(model: str | Path, since: str | None = None) -> int:
 
     since  date from which on instead, with a warning if training or validation used bars after it
     """
-    begins = Contract.from_dict(read_model(model).bars, str(model)).test_begins
+    return unseen_by(Contract.from_dict(read_model(model).bars, str(model)), since)
+
+
+def unseen_by(contract: Contract, since: str | None = None) -> int:
+    """``unseen_from`` of a model whose file has been read."""
+    begins = contract.test_begins
     if since is None:
         return begins
     wanted = date_ns(since)
@@ -69,10 +74,9 @@ def unseen_from(model: str | Path, since: str | None = None) -> int:
 
 
 def date_ns(since: str, option: str = "--from") -> int:
-    """A date such as 2024-01-31, with or without a time, in ns. SpecError when int64 ns hold no such date."""
+    """A date such as 2024-01-31, a time behind it or not, in ns. SpecError for what is none in int64 ns."""
     if not is_date(since):
-        fix = 'write it 2024-01-31 or "2024-01-31 15:00", with a year from 1678 to 2261'
-        raise SpecError(f"{since!r} is no date", where=option, fix=fix)
+        raise SpecError(f"{since!r} is no date", where=option, fix=DATES)
     return int(np.datetime64(since, "ns").astype(np.int64))
 
 

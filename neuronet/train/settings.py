@@ -19,6 +19,11 @@ TASKS = ("forecast", "direction", "policy", "action")
 MODELS = ("conv", "mamba4cast", "dfft", "stca")
 CLASSES = ("down", "flat", "up")
 ACTIONS = ("sell", "flat", "buy")
+FEATURES = f"feature sets: {', '.join(FEATURE_SETS)}"  # for help
+DATES = (  # what is_date takes
+    'write it 2024-01-31, 2024-01-31T15 or "2024-01-31 15:00", by the clock of the bars and without a zone, '
+    "with a year from 1678 to 2261"
+)
 _UNITS = {"s": 10**9, "min": 60 * 10**9, "h": 3_600 * 10**9, "d": 86_400 * 10**9}
 
 
@@ -38,7 +43,7 @@ class Settings:
         "conv: small and fast; mamba4cast: scans bars and times; dfft: attention; stca: thousands of bars; "
         "catch: finds anomalies",
     )
-    features: tuple[str, ...] = _choice(("returns",), "feature sets: returns, diff, time, neuronet9")
+    features: tuple[str, ...] = _choice(("returns",), FEATURES)
     history: int = _choice(120, "bars that the net sees")
     horizon: int = _choice(12, "bars to look ahead")
     threshold: float = _choice(0.0002, "direction, action: log return (diff: price) from which it is a move")
@@ -78,7 +83,7 @@ class Settings:
         for name in ("validation", "test"):
             self._require(name, 0.0 <= getattr(self, name) < 1.0, "choose a share from 0 to below 1")
         self._require("validation", self.validation + self.test < 1.0, "leave a share for training")
-        self._require("test_from", self.test_from is None or is_date(self.test_from), "write it 2024-01-31")
+        self._require("test_from", self.test_from is None or is_date(self.test_from), DATES)
         self._require("max_gap", self.max_gap is None or _span(self.max_gap) > 0, "write it 90min, 36h or 4d")
 
     @property
@@ -146,8 +151,11 @@ def _span(text: Any) -> int:
 def is_date(text: Any) -> bool:
     """Whether NumPy reads ``text`` as a date of the years 1678 to 2261, which int64 ns can hold.
 
-    One with a zone is none: bars have the clock of their file, so it would be another time than is meant.
+    "now" and "today" are none, as a file would keep the word. One with a zone is none: bars have the clock of
+    their file, so it would be another time than is meant.
     """
+    if not str(text)[:1].isdigit():
+        return False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # NumPy warns of a zone

@@ -61,9 +61,40 @@ def test_op_chooses_by_the_start_of_the_name(run: Any) -> None:
     assert case["bytes"] == pytest.approx(8000 / case["seconds"])
     assert case["share"] == pytest.approx(case["bytes"] / found["peaks"]["copy"])
     assert (case["limit"], case["problem"], case["sizes"]) == ("memory", "", "n=1000")
-    result = run("bench", "nonsense")
-    assert result.exit_code == 2
-    assert "there are: matmul.matmul, elementwise.copy" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("op", "like"),
+    [
+        ("foo", ""),
+        ("MatMull", "; like it: matmul.matmul"),
+        ("copy", "; like it: elementwise.copy"),
+        ("nextstep", "; like it: step.next_step"),
+        ("step.n", None),
+    ],
+)
+def test_a_name_without_ops_brings_up_the_nearest(run: Any, op: str, like: str | None) -> None:
+    result = run("bench", op, "--list")
+    if like is None:
+        assert (result.exit_code, result.stdout) == (0, "step.next_step\n")
+        return
+    assert (result.exit_code, result.stdout) == (2, "")
+    said = " ".join(result.stderr.split())
+    assert said.endswith(f"no op starts with '{op}'{like}; 'neuronet bench --list' prints all")
+
+
+def test_at_most_three_names_are_brought_up_the_likest_first() -> None:
+    names = ["conv.forward", "dense.forward", "causal_conv.forward", "causal_conv.backward", "dot.forward"]
+    assert bench.nearest("causalconv", names) == ["causal_conv.forward", "causal_conv.backward"]
+    assert bench.nearest("forwrad", names) == ["conv.forward", "dense.forward", "causal_conv.forward"]
+    assert bench.nearest("", []) == []
+
+
+def test_list_prints_the_names_and_measures_nothing(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "find_device", lambda _: pytest.fail("no device is needed"))
+    names = ["matmul.matmul", "elementwise.copy", "step.next_step"]
+    assert run("bench", "--list").stdout.splitlines() == names
+    assert json.loads(run("bench", "--list", "--json").stdout) == names
 
 
 def test_a_wrong_or_too_large_case_is_not_timed(run: Any, small: list[Any]) -> None:

@@ -78,5 +78,5 @@ def test_not_bars(tmp_path: Path) -> None:
     empty.write_bytes(b"")
     result = run(empty)
     assert result.exit_code == 2
-    assert "no bars in" in result.stderr
+    assert result.stderr == "error: empty.csv: the file is empty\nFix: export it again\n"
     assert run(tmp_path / "none.csv").exit_code == 2

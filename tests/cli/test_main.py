@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,8 @@ import click
 import pytest
 
 from neuronet import cli, errors
+from neuronet.bars.features import FEATURE_SETS
+from neuronet.train.settings import MODELS
 
 log = logging.getLogger("neuronet.test")
 
@@ -69,6 +72,17 @@ def test_each_command_has_help_with_the_common_options(run: Any, name: str) -> N
     assert import_module(f"neuronet.cli.{name}").command.help
     for option in ("--verbose", "--quiet", "--traceback", "--log-file"):
         assert result.stdout.count(option) == 1
+
+
+@pytest.mark.parametrize("name", ["train", "study"])
+def test_help_lists_every_feature_set_and_model(run: Any, name: str) -> None:
+    said = " ".join(run(name, "--help").stdout.split())
+    features = re.search(r"--features TEXT feature sets: ([\w, ]+)\. Default", said, re.IGNORECASE)
+    assert features is not None
+    assert set(features[1].split(", ")) == set(FEATURE_SETS) >= {"diff", "neuronet9", "returns", "time"}
+    models = re.search(r"--model TEXT (.*?) Default", said)
+    assert models is not None
+    assert all(re.search(rf"\b{model}\b", models[1]) for model in MODELS)
 
 
 def test_help_is_fast_and_loads_no_library(python: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 import neuronet as nn
 from neuronet.device.base import Device
 from neuronet.device.numpy import NumpyDevice
-from neuronet.errors import FileFormatError, ShapeError, SpecError
+from neuronet.errors import DataError, FileFormatError, ShapeError, SpecError
 from neuronet.models.dfft import DFFT, OUTPUTS, Actions, layers
 from neuronet.testing.gradcheck import gradcheck
 
@@ -55,6 +55,22 @@ def test_sizes_and_stops_by_hand() -> None:
     assert actions.size == pytest.approx([0.6, 0.5, 0.0])
     assert actions.take_profit == pytest.approx([2.0, 6.0, np.nan], nan_ok=True)
     assert actions.stop_loss == pytest.approx([5.0, 3.0, np.nan], nan_ok=True)
+
+
+def test_a_window_without_an_answer_is_no_sell() -> None:
+    x, side, moves = samples(16, 0)
+    model = DFFT(history=8, features=2, width=8)
+    model.fit(x, side, moves, epochs=1, device=NumpyDevice())
+    x[3, 5, 1] = np.nan
+    with pytest.raises(DataError, match=r"DFFT\.act: window 3 has nan in column 1"):
+        model.act(x)
+    x[3, 5, 1] = 1e39  # finite, but not in float32
+    with pytest.raises(DataError, match=r"DFFT\.act: window 3 has 1e\+39 in column 1"):
+        model.act(x)
+    x[3, 5, 1] = 0.0
+    model.net.layers[-1].parameters[0].value.fill(np.inf)
+    with pytest.raises(DataError, match="the answer for window 0 is not finite"):
+        model.act(x)
 
 
 def test_bad_input_is_named(tmp_path: Path) -> None:

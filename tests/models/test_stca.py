@@ -210,7 +210,9 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="there is no history yet\nFix: call start"):
         model.append(rows[0], times[0])
     rows[7, 1] = np.nan
-    with pytest.raises(DataError, match="bar 7 is not finite"):
+    with pytest.raises(
+        DataError, match=r"STCA.answer: bar 7 has nan in column 1\nFix: correct it, or leave it out"
+    ):
         model.answer(rows, times)
     for fields, what in (
         ({"width": 20}, "width=20 is no multiple of twice the 3 periods\nFix: try width=18"),
@@ -263,5 +265,47 @@ def test_an_answer_that_overflows_is_no_answer(device: Device) -> None:
     model = fitted(device)
     rows, _, times = bars(40)
     rows[7, 1] = 1e30
-    with pytest.raises(DataError, match="not finite; the largest number of the bars is 1e"):
+    with pytest.raises(DataError, match=r"not finite; the largest number is 1e\+30 in column 1 of bar 7"):
         model.answer(rows, times)
+
+
+def test_a_bad_bar_is_refused_and_leaves_no_trace(device: Device) -> None:
+    """The answers that follow are bit for bit those without it, whatever was wrong and wherever it failed."""
+    rows, _, times = bars(90, seed=1)
+    bad = {
+        "nan": "the bar has nan in column 1",
+        "-inf": "the bar has -inf in column 1",
+        "1e39": r"the bar has 1e\+39 in column 1",  # float32 has no such number
+        "1e30": r"the answer is not finite; the largest number is 1e\+30 in column 1 of the bar",
+    }
+    model = fitted(device)
+    model.start(rows[:40], times[:40])
+    wanted = [model.append(rows[t], times[t]) for t in range(40, 90)]
+    model.start(rows[:40], times[:40])
+    for t in range(40, 90):
+        for value, what in bad.items():
+            with pytest.raises(DataError, match=f"STCA.append: {what}"):
+                model.append([rows[t, 0], float(value)], times[t])
+        with pytest.raises(DataError, match="time 0 is NaT"):
+            model.append(rows[t], np.datetime64("NaT"))
+        np.testing.assert_array_equal(model.append(rows[t], times[t]), wanted[t - 40])
+
+
+def test_a_start_that_fails_leaves_the_history_of_before(device: Device) -> None:
+    rows, _, times = bars(90, seed=1)
+    model = fitted(device)
+    model.start(rows[:40], times[:40])
+    wanted = model.append(rows[40], times[40])
+    model.start(rows[:40], times[:40])
+    for value in (np.nan, 1e30):
+        wrong = rows.copy()
+        wrong[45, 0] = value
+        for length in (40, 50):  # as many bars as before, and others
+            with pytest.raises(DataError, match=r"STCA.start: "):
+                model.start(wrong[10 : 10 + length], times[10 : 10 + length])
+    np.testing.assert_array_equal(model.append(rows[40], times[40]), wanted)
+    first = fitted(device)
+    with pytest.raises(DataError, match=r"STCA.start: bar 35 has nan in column 0"):
+        first.start(np.where(rows == rows[45, 0], np.nan, rows)[10:50], times[10:50])
+    with pytest.raises(SpecError, match="there is no history yet"):
+        first.append(rows[40], times[40])

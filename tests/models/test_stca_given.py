@@ -150,7 +150,9 @@ def test_bad_scenarios_are_named() -> None:
     ):
         model.fit(rows, targets, times, scenarios=asked[:, :1], device=device)
     asked[40, 1, 0] = np.nan
-    with pytest.raises(DataError, match=r"STCA.fit: scenario 1 of bar 40 is not finite\nFix: correct it"):
+    with pytest.raises(
+        DataError, match=r"STCA.fit: scenario 1 of bar 40 has nan in column 0\nFix: correct it"
+    ):
         model.fit(rows, targets, times, scenarios=asked, device=device)
     with pytest.raises(DataError, match="scenario 1 of bar 40"):
         model.fit(rows, targets, times, scenarios=asked, ends=[59], validation=[40], epochs=1, device=device)
@@ -158,11 +160,16 @@ def test_bad_scenarios_are_named() -> None:
     now = asked[-1]
     with pytest.raises(SpecError, match=r"STCA.answer: there are no scenarios\nFix: give scenarios=\[2, 2\]"):
         model.answer(rows, times)
-    with pytest.raises(DataError, match=r"STCA.attention: scenario 1 is not finite"):
+    with pytest.raises(DataError, match=r"STCA.attention: scenario 1 has inf in column 1"):
         model.attention(rows, times, np.stack([now[0], [0.0, np.inf]]))
     with pytest.raises(ShapeError, match=r"STCA.start: scenarios have shape \[2\], expected \[2, 2\]"):
         model.start(rows, times, now[0])
     model.start(rows, times, now)
+    with pytest.raises(DataError, match=r"STCA.append: scenario 0 has nan in column 1"):
+        model.append(rows[0], times[-1] + HOUR, [[0.0, np.nan], now[1]])
+    huge = r"STCA.append: the answer is not finite; the largest number is 1e\+30 in column 0 of scenario 1"
+    with pytest.raises(DataError, match=huge):
+        model.append(rows[0], times[-1] + HOUR, [now[0], [1e30, 0.0]])
     with pytest.raises(SpecError, match=r"STCA.append: there are no scenarios"):
         model.append(rows[0], times[-1] + HOUR)
     learned = small(given=False)

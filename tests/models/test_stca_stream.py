@@ -8,7 +8,7 @@ import pytest
 import neuronet as nn
 from neuronet.device.base import Device
 from neuronet.device.numpy import NumpyDevice
-from neuronet.errors import ShapeError, SpecError
+from neuronet.errors import DataError, ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL
 from neuronet.layers.stca_encoder import CNeuronSTCAEncoder
 from neuronet.models.stca_stream import STCAStream, can_stream, encoder_of
@@ -111,3 +111,34 @@ def test_a_row_of_another_shape_is_named(shape: tuple[int, ...]) -> None:
     stream.start(np.ones(net.input_shape))
     with pytest.raises(ShapeError, match="a row of shape"):
         stream.append(np.ones(shape))
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_numbers_that_are_not_finite_are_named_and_not_kept(device: Device, name: str) -> None:
+    net = net_of(STACKS[name]).build(device, seed=1)
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal((30, WIDTH))]
+    if net.second_shape is not None:
+        arrays.append(rng.random((30, 2)))
+    stream = STCAStream(net)
+    first, wrong = [x[:20] for x in arrays], [x[10:30].copy() for x in arrays]
+    stream.start(*first)
+    wanted = [stream.append(*(x[t] for x in arrays)) for t in range(20, 30)]
+    stream.start(*first)
+    wrong[-1][3, 1] = np.inf
+    of = " of the second input" if len(arrays) > 1 else ""
+    with pytest.raises(DataError, match=f"STCAStream.start: row 3{of} has inf in column 1"):
+        stream.start(*wrong)
+    for t in range(20, 30):
+        for i, part in enumerate(("", " of the second input")[: len(arrays)]):
+            given = [x[t].copy() for x in arrays]
+            given[i][1] = np.nan
+            with pytest.raises(DataError, match=f"STCAStream.append: the row{part} has nan in column 1"):
+                stream.append(*given)
+
+        def refuse(_: object) -> None:
+            raise ValueError
+
+        with pytest.raises(ValueError):  # noqa: PT011
+            stream.append(*(-x[t] for x in arrays), check=refuse)
+        np.testing.assert_array_equal(stream.append(*(x[t] for x in arrays)), wanted[t - 20])

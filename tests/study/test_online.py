@@ -17,6 +17,7 @@ from neuronet.bars.targets import policy_targets
 from neuronet.device.numpy import NumpyDevice
 from neuronet.errors import FileFormatError, SpecError
 from neuronet.market.rules import Rules
+from neuronet.storage import hdf5
 from neuronet.storage.hdf5 import read_model
 from neuronet.study.file import Studied
 from neuronet.study.online import OnlineSettings, Pass, online
@@ -223,6 +224,23 @@ def test_the_pass_of_another_model_is_not_resumed(
     old.write(path)
     same(online(other, bars, path, rules, **how), whole)
     assert "does not say which model its pass began with: is it other.h5?" in caplog.text
+
+
+def test_each_file_is_read_once(
+    quick: SimpleNamespace, tools: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    check = hdf5.check_bytes
+    monkeypatch.setattr(
+        hdf5, "check_bytes", lambda file, where: (read.append(Path(where).name), check(file, where))
+    )
+    run(quick, tmp_path / "o.h5", tools.rules, quick.bars[:903])
+    assert read == ["m.h5"]
+    run(quick, tmp_path / "o.h5", tools.rules, quick.bars[:905], resume=True)
+    assert read == ["m.h5", "m.h5", "o.h5"]
+    since = stamp(quick.bars.time[902])
+    run(quick, tmp_path / "s.h5", tools.rules, quick.bars[:905], since=since)
+    assert read[3:] == ["m.h5"]
 
 
 def test_the_log(quick: SimpleNamespace, tools: SimpleNamespace, tmp_path: Path) -> None:

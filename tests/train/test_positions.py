@@ -18,6 +18,7 @@ from neuronet.train.contract import Contract
 from neuronet.train.pipeline import TrainResult
 from neuronet.train.positions import date_ns, positions_of, row_from, unseen_from
 from neuronet.train.predict import Predictions, predict
+from neuronet.train.settings import Settings
 
 Trained = tuple[Path, TrainResult]
 
@@ -80,6 +81,23 @@ def test_no_bar_left_and_no_date(trained: Trained, bars: Bars) -> None:
         row_from(replace(bars, symbol="X"), unseen_from(trained[0], "2050-01-01"))
     with pytest.raises(SpecError, match="--from: 'soon' is no date"):
         unseen_from(trained[0], "soon")
+
+
+@pytest.mark.parametrize("clock", ["T15", " 15", "T15:00", " 15:00:00"])
+def test_a_time_may_be_an_hour(clock: str) -> None:
+    assert date_ns(f"2024-01-31{clock}") == 1_706_713_200 * 10**9  # 15:00
+
+
+def test_what_a_date_may_be_is_said() -> None:
+    for text in ("2024-01-31T15Z", "2024-01-31T15:00+02:00", "31.01.2024"):
+        with pytest.raises(
+            SpecError, match=r"is no date\nFix: write it 2024-01-31, 2024-01-31T15 or .* zone"
+        ):
+            date_ns(text)
+        with pytest.raises(
+            SpecError, match=r"--test-from: test_from cannot be .*\nFix: write it 2024-01-31, "
+        ):
+            Settings(test_from=text)
 
 
 def test_bars_that_were_all_used_are_told_by_their_last_time(bars: Bars) -> None:

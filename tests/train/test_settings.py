@@ -56,6 +56,7 @@ def test_outputs_and_loss_follow_the_task() -> None:
         ("validation", 1.0),
         ("test", -0.1),
         ("test_from", "yesterday"),
+        ("test_from", "today"),
         ("max_gap", "3 weeks"),
         ("max_gap", 36),
         ("threshold", -1.0),
