@@ -22,7 +22,8 @@ VARIANTS = ("CPU", "GPU")  # suffixes of forms of one kernel; the plain one has 
 
 # Each package or module may import only those to its left, and itself.
 ORDER = [
-    *("errors", "activations", "declared", "reference", "device", "ops", "layers", "optim", "losses"),
+    *("errors", "activations", "declared", "nanoseconds", "reference", "device", "ops", "layers"),
+    *("optim", "losses"),
     *(
         "storage",
         "net",

@@ -12,6 +12,7 @@ from neuronet.bars.options import ReadOptions
 from neuronet.bars.table import Table, adjusted, no_adjusted
 from neuronet.bars.times import NO_TIME, find_time_format, parse_times
 from neuronet.errors import DataError, NoColumnError
+from neuronet.nanoseconds import nanoseconds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,5 +94,5 @@ def _times(frame: pd.DataFrame, chosen: dict[str, int], date_format: str | None)
     in_utc = values.dt.tz is not None
     if in_utc:
         values = values.dt.tz_convert("UTC").dt.tz_localize(None)
-    time = values.to_numpy().astype("datetime64[ns]").astype(np.int64)
-    return np.where(values.isna(), NO_TIME, time), in_utc
+    time, lost = nanoseconds(values.to_numpy())
+    return np.where(lost, NO_TIME, time), in_utc

@@ -14,6 +14,7 @@ from neuronet.device.array import Shape
 from neuronet.errors import DataError, ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.conv import CNeuronConvOCL
+from neuronet.nanoseconds import nanoseconds
 from neuronet.ops import ts_position_encoder as op
 
 SECOND = 10**9  # in nanoseconds
@@ -84,12 +85,6 @@ def _utc(times: NDArray[Any]) -> NDArray[Any]:
         return times
     plain = [t.astimezone(UTC).replace(tzinfo=None) if t.tzinfo else t for t in times.ravel()]
     return np.array([np.datetime64(t) for t in plain], "datetime64[ns]").reshape(times.shape)
-
-
-def nanoseconds(times: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """datetime64 as ns since 1970, and where there is no such number: NaT, and years but 1678 to 2261."""
-    fine = times.astype("datetime64[ns]")
-    return fine.astype(np.int64), np.isnat(times) | (fine.astype(times.dtype) != times)
 
 
 def time_phases(times: Any, periods: Sequence[int]) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from neuronet.errors import DataError
 from neuronet.market.deal_layouts import Cells, find_table
 from neuronet.market.orders import ACTION, Actions
 from neuronet.market.rules import Rules
+from neuronet.nanoseconds import nanoseconds
 
 log = logging.getLogger(__name__)
 
@@ -168,9 +169,11 @@ class _Parser:
 
     def time(self, row: Cells, name: str) -> int:
         try:
-            return int(
-                np.datetime64(datetime.strptime(row[name].strip(), self.pattern), "ns").astype(np.int64)
-            )
+            when = datetime.strptime(row[name].strip(), self.pattern)
+            time, lost = nanoseconds(np.array([when], "datetime64[us]"))
+            if lost[0]:
+                raise ValueError
+            return int(time[0])
         except ValueError:
             raise self.wrong(row, name, f"a time as in {self.rows[0][name]!r}") from None
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.errors import DataError, SpecError
-from neuronet.layers.ts_position_encoder import nanoseconds
 from neuronet.models.base import real_numbers
+from neuronet.nanoseconds import nanoseconds
 from neuronet.series.series import Series
 
 WHERE = "Mamba4Cast.forecast"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -35,3 +36,11 @@ def test_data_frames(bars: Bars, same: Same) -> None:
         read_bars(frame.iloc[:0])
     with pytest.raises(DataError, match="no times: the index holds 0"):
         read_bars(frame.reset_index(drop=True))
+
+
+def test_a_time_beyond_nanoseconds_is_none(caplog: pytest.LogCaptureFixture) -> None:
+    times = np.array(["2020-01-01", "2020-01-02", "2500-01-03", "2020-01-06"], "datetime64[s]")
+    prices = {name: [1.0, 1.1, 1.2, 1.3] for name in ("open", "high", "low", "close")}
+    bars = read_bars(pd.DataFrame(prices, index=pd.DatetimeIndex(times)))
+    assert bars.time.tolist() == (times[[0, 1, 3]].astype(np.int64) * 10**9).tolist()
+    assert "1 row without a readable time dropped: line 3" in caplog.text

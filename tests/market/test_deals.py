@@ -178,6 +178,10 @@ def test_symbols(tmp_path: Path) -> None:
             SIGNAL.replace("2024.01.03 09:00", "2024.13.03 09:00"),
             "closed is '2024.13.03 09:00:00', not a time",
         ),
+        (
+            SIGNAL.replace("2024.01.03 09:00", "2524.01.03 09:00"),
+            "closed is '2524.01.03 09:00:00', not a time",
+        ),
         (DEALS.replace("\tout\t1", "\tinto\t1"), "direction is 'into', not in, out, in/out or out by"),
         (SIGNAL.replace("Buy;0.3", "Buy;-0.3"), "volume is '-0.3', not more than 0"),
         ("\n".join(DEALS.splitlines()[:3]) + "\n", "no deal of buying or selling"),
