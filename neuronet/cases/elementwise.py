@@ -42,5 +42,5 @@ class Copy(Case):
         elementwise.copy(**arrays)
 
 
-SMALL: list[Case] = [case for n in (1, 7, 1001) for case in (Add(n), Add(n, 0.5), Copy(n))]
+SMALL: list[Case] = [case for n in (1, 7, 1001, 2500) for case in (Add(n), Add(n, 0.5), Copy(n))]
 LARGE: list[Case] = [Add(2**22), Copy(2**22)]

@@ -38,15 +38,20 @@ class DenseGPU(DenseForward):
 
 
 #        variables rows dimension cols
-_SIZES = [(1, 1, 1, 1), (2, 129, 17, 5), (1, 3, 16, 130), (1, 40, 33, 67), (3, 31, 70, 32), (1, 9, 5, 36)]
-SMALL: list[Case] = [
-    *[kind(*size) for kind in (MatMulGPU, MatMulGPUBackward) for size in _SIZES],
-    *[
-        DenseGPU(*size[1:], activation)
-        for size in _SIZES
-        for activation in (Activation.NONE, Activation.TANH)
-    ],
-]
+_WHOLE = [(1, 4, 4, 4), (2, 129, 20, 8), (1, 3, 16, 132), (1, 40, 36, 68), (3, 67, 72, 32)]
+_RAGGED = [(1, 1, 1, 1), (2, 129, 17, 5), (1, 3, 16, 130), (1, 40, 33, 67), (3, 31, 70, 32), (1, 9, 5, 36)]
+
+
+def _cases(sizes: list[tuple[int, int, int, int]]) -> list[Case]:
+    acts = (Activation.NONE, Activation.TANH)
+    return [
+        *[kind(*size) for kind in (MatMulGPU, MatMulGPUBackward) for size in sizes],
+        *[DenseGPU(*size[1:], activation) for size in sizes for activation in acts],
+    ]
+
+
+WHOLE: list[Case] = _cases(_WHOLE)  # of matrices whose rows are multiples of four
+SMALL: list[Case] = WHOLE + _cases(_RAGGED)
 LARGE: list[Case] = [
     *[MatMulGPU(1, n, n, n) for n in (512, 1024, 2048)],
     *[DenseGPU(*sizes, Activation.NONE) for sizes in [(8192, 128, 512), (8192, 32, 32), (13376, 1536, 32)]],

@@ -27,6 +27,17 @@ class SplitWeightsUpdate(DenseUpdate):
 
 
 _KINDS = (SplitWeightsBackward, SplitWeightsUpdate)
-_SIZES = [(1, 1, 1), (3, 4, 4), (31, 33, 32), (257, 5, 37), (290, 32, 9), (1030, 17, 2), (530, 139, 71)]
+_SIZES = [
+    (1, 1, 1),
+    (3, 4, 4),
+    (300, 68, 36),
+    (31, 33, 32),
+    (257, 5, 37),
+    (290, 32, 9),
+    (1030, 17, 2),
+    (530, 139, 71),
+]
 SMALL: list[Case] = [kind(*size) for kind in _KINDS for size in _SIZES]
-LARGE: list[Case] = [kind(*size) for kind in _KINDS for size in [(8192, 32, 32), (13376, 32, 1536)]]
+LARGE: list[Case] = [
+    kind(*size) for kind in _KINDS for size in [(8192, 32, 32), (13376, 32, 1536), (8192, 128, 512)]
+]

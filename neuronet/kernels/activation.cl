@@ -23,3 +23,32 @@ __kernel BY8 void DeActivation(
     const int i = 8 * get_global_id(0);
     store8(load8(dy + i, n - i) * activation_gradient8(load8(s + i, n - i), activation), dz + i, n - i);
 }
+
+// --- GPU ------------------------------------------------------------------------------------
+
+// grid: n/4
+__kernel void ActivateGPU(
+    __global const float *z,    // [n]
+    __global float *y,          // [n]
+    const int n, const int activation)
+{
+    const int i = 4 * get_global_id(0);
+    const float4 v = line4(z + i, n - i);
+    const float4 a = (float4)(activate(v.s0, activation), activate(v.s1, activation),
+                              activate(v.s2, activation), activate(v.s3, activation));
+    put_line4(a, y + i, n - i);
+}
+
+// grid: n/4
+__kernel void DeActivationGPU(
+    __global const float *s,    // [n]  output, or pre-activation for GELU and SILU
+    __global const float *dy,   // [n]
+    __global float *dz,         // [n]
+    const int n, const int activation)
+{
+    const int i = 4 * get_global_id(0);
+    const float4 v = line4(s + i, n - i);
+    const float4 slope = (float4)(activation_gradient(v.s0, activation), activation_gradient(v.s1, activation),
+                                  activation_gradient(v.s2, activation), activation_gradient(v.s3, activation));
+    put_line4(line4(dy + i, n - i) * slope, dz + i, n - i);
+}

@@ -23,3 +23,26 @@ __kernel BY8 void Copy(
     const int i = 8 * get_global_id(0);
     store8(load8(source + i, n - i), target + i, n - i);
 }
+
+// --- GPU ------------------------------------------------------------------------------------
+
+// grid: n/4
+__kernel void SumMatrixGPU(
+    __global const float *matrix1,     // [n]
+    __global const float *matrix2,     // [n]
+    __global float *matrix_out,        // [n]
+    const int n, const float multiplyer)
+{
+    const int i = 4 * get_global_id(0), count = n - i;
+    put_line4((line4(matrix1 + i, count) + line4(matrix2 + i, count)) * multiplyer, matrix_out + i, count);
+}
+
+// grid: n/4
+__kernel void CopyGPU(
+    __global const float *source,      // [n]
+    __global float *target,            // [n]
+    const int n)
+{
+    const int i = 4 * get_global_id(0);
+    put_line4(line4(source + i, n - i), target + i, n - i);
+}

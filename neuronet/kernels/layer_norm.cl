@@ -214,10 +214,31 @@ __kernel BY8 void NormalizeRowsGradientCPU(
     }
 }
 
+// grid: window/8, chunks
+__kernel BY8 void NormalizeWeightPartsCPU(
+    __global const float *x,        // [rows, window]
+    __global const float *dy,       // [rows, window]
+    __global const float *mean,     // [rows]
+    __global const float *scale,    // [rows]
+    __global float *parts,          // [chunks, 2, window]
+    const int rows, const int window, const int chunks)
+{
+    const int k = 8 * get_global_id(0), c = get_global_id(1), count = window - k;
+    const int length = (rows + chunks - 1) / chunks, last = min(rows, (c + 1) * length);
+    float8 s0 = 0.0f, s1 = 0.0f;
+    for (int r = c * length; r < last; ++r) {
+        const float8 d = load8(dy + r * window + k, count);
+        s0 += d;
+        s1 += d * ((load8(x + r * window + k, count) - mean[r]) * scale[r]);
+    }
+    store8(s0, parts + 2 * c * window + k, count);
+    store8(s1, parts + (2 * c + 1) * window + k, count);
+}
+
 // --- GPU: 32 work-items have a row, and do all of it in one launch ------------------------------------------
 
 #define LANES 32
-#define TOGETHER 8  // rows of a work-group
+#define TOGETHER 8  // rows of a work-group, or work-items of a column
 
 // The sum over the work-items of a row, in their order
 static float sum_of_row(const float mine, __local float *all)
@@ -293,4 +314,67 @@ __kernel void NormalizeRowsGradient(
         sums[r] = s0;
         sums[rows + r] = s1;
     }
+}
+
+// The sum over the work-items of a column, in their order; of use to the first of them
+static float sum_of_column(const float mine, __local float *all)
+{
+    all[get_local_id(1) * LANES + get_local_id(0)] = mine;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float sum = 0.0f;
+    #pragma unroll
+    for (int i = 0; i < TOGETHER; ++i)
+        sum += all[i * LANES + get_local_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum;
+}
+
+// group: 32, 8
+// grid: window, 8*chunks
+__kernel void NormalizeWeightPartsGPU(
+    __global const float *x,        // [rows, window]
+    __global const float *dy,       // [rows, window]
+    __global const float *mean,     // [rows]
+    __global const float *scale,    // [rows]
+    __global float *parts,          // [chunks, 2, window]
+    const int rows, const int window, const int chunks)
+{
+    __local float all[TOGETHER * LANES];
+    const int k = get_global_id(0), c = get_group_id(1), length = (rows + chunks - 1) / chunks;
+    const int last = k < window ? min(rows, (c + 1) * length) : 0;
+    float s0 = 0.0f, s1 = 0.0f;
+    #pragma unroll 4
+    for (int r = c * length + get_local_id(1); r < last; r += TOGETHER) {
+        const float d = dy[r * window + k];
+        s0 += d;
+        s1 += d * ((x[r * window + k] - mean[r]) * scale[r]);
+    }
+    s0 = sum_of_column(s0, all);
+    s1 = sum_of_column(s1, all);
+    if (get_local_id(1) > 0 || k >= window) return;
+    parts[2 * c * window + k] = s0;
+    parts[(2 * c + 1) * window + k] = s1;
+}
+
+// group: 32, 8
+// grid: window, 8
+__kernel void NormalizeWeightGradientGPU(
+    __global const float *parts,    // [chunks, 2, window]
+    __global float *dgamma,         // [window]
+    __global float *dbeta,          // [window]
+    const int chunks, const int window)
+{
+    __local float all[TOGETHER * LANES];
+    const int k = get_global_id(0), last = k < window ? chunks : 0;
+    float s0 = 0.0f, s1 = 0.0f;
+    #pragma unroll 4
+    for (int c = get_local_id(1); c < last; c += TOGETHER) {
+        s0 += parts[2 * c * window + k];
+        s1 += parts[(2 * c + 1) * window + k];
+    }
+    s0 = sum_of_column(s0, all);
+    s1 = sum_of_column(s1, all);
+    if (get_local_id(1) > 0 || k >= window) return;
+    dbeta[k] += s0;
+    dgamma[k] += s1;
 }

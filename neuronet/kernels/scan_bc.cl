@@ -147,24 +147,40 @@ __kernel void ScanBCGradientsCPU(
     }
 }
 
-// --- GPU: 16 channels of a state, each work-item's, in registers; x and dy in local memory ---------------
+// --- GPU: products of matrices of 64 x 64 -----------------------------------------------------------
+//
+//   dC[t] = sum over s <= t of kept[s][t] B[s] + before[t] h dy[t]      h: the state in front of the chunk
+//   dB[s] = sum over t >= s of kept[s][t] C[t] + behind[s] g x[s]       g: the gradient of that behind it
+//
+// with kept of dy[t]·x[s]: how much of step s the output of step t has, for the sake of its gradient.
 
-#define LANES 64
-#define BLOCK 16
+#include "scan_product.clh"
 
-// tile[t][i] = column i of `count` at row t of `steps`, 0 behind; by all work-items of a group
-static void load_tile(__local float *tile, const __global float *from, const int stride, const int steps,
-                      const int count)
+// Row r of sum to to[first + ROW(r) * pitch], added where ``more``; ``aligned``: each row begins at a float4.
+// Unsigned, because a compiler would otherwise keep eight addresses in registers all the time.
+INLINE void put_sums(const float4 *sum, const int more, const int aligned, __global float *to,
+                     const uint first, const uint pitch, const int rows, const int columns)
 {
-    for (int k = get_local_id(0); k < CHUNK * BLOCK; k += LANES) {
-        const int t = k / BLOCK, i = k % BLOCK;
-        tile[k] = t < steps && i < count ? from[t * stride + i] : 0.0f;
+    const int left = columns - 4 * COLUMN4;
+    #pragma unroll
+    for (int r = 0; r < 8; ++r) {
+        if (ROW(r) >= rows || left <= 0) continue;
+        __global float *at = to + (first + ROW(r) * pitch + 4 * COLUMN4);
+        if (aligned) {
+            __global float4 *at4 = (__global float4 *)at;
+            *at4 = more ? *at4 + sum[r] : sum[r];
+        } else {
+            at[0] = more ? at[0] + sum[r].x : sum[r].x;
+            if (left > 1) at[1] = more ? at[1] + sum[r].y : sum[r].y;
+            if (left > 2) at[2] = more ? at[2] + sum[r].z : sum[r].z;
+            if (left > 3) at[3] = more ? at[3] + sum[r].w : sum[r].w;
+        }
     }
 }
 
-// Work-items of even batch planes scan h for dC, those of odd ones g for dB.
-// group: 64, 1, 1
-// grid: state, (boundaries - 1)*groups, 2*batch
+// A work-group has a chunk of a group and 64 states.
+// group: 128, 1, 1
+// grid: state/64*128, (boundaries - 1)*groups, batch
 __kernel void ScanBCGradientsGPU(
     __global const float *xbc,      // [batch, length, channels]
     __global const float *delta,    // [batch, length, heads]
@@ -176,48 +192,41 @@ __kernel void ScanBCGradientsGPU(
     const int length, const int channels, const int heads, const int boundaries, const int state,
     const int head_dim, const int groups)
 {
-    __local float x[CHUNK * BLOCK], v[CHUNK * BLOCK];
-    const int i = min((int)get_global_id(0), state - 1), chunk = get_global_id(1) / groups;
-    const int group = get_global_id(1) % groups, n = get_global_id(2) / 2, of_b = get_global_id(2) % 2;
+    __local float4 kept[CHUNK * PITCH], tiles[2 * TILE];
+    __local float step[CHUNK], keep[CHUNK], weight[2 * CHUNK];     // of what is behind, and in front
+    const int i0 = CHUNK * get_group_id(0), columns = min(CHUNK, state - i0);
+    const int piece = get_group_id(1), chunk = piece / groups, group = piece % groups, n = get_group_id(2);
     const int row = n * length + chunk * CHUNK, steps = min(CHUNK, length - chunk * CHUNK);
-    const int one = heads / groups, stride = groups * 2 * state;
-    const bool mine = get_global_id(0) < state;
-    parts += ((row * groups + group) * 2 + 1 - of_b) * state + i;
-    for (int head = group * one; head < (group + 1) * one; ++head)
-        for (int p0 = 0; p0 < head_dim; p0 += BLOCK) {
-            const int columns = min(BLOCK, head_dim - p0), fresh = head == group * one && p0 == 0;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            load_tile(x, xbc + row * channels + head * head_dim + p0, channels, steps, columns);
-            load_tile(v, dy + (row * heads + head) * head_dim + p0, heads * head_dim, steps, columns);
-            barrier(CLK_LOCAL_MEM_FENCE);
-            __global const float *from = (of_b ? dstates + heads * state * head_dim : states) +
-                (((n * boundaries + chunk) * heads + head) * state + i) * head_dim + p0;
-            float s[BLOCK];
-            #pragma unroll
-            for (int p = 0; p < BLOCK; ++p)
-                s[p] = p < columns ? from[p] : 0.0f;
-            if (mine)
-                for (int k = 0; k < steps; ++k) {
-                    const int t = of_b ? steps - 1 - k : k, at = (row + t) * heads + head;
-                    const float step = delta[at], a = decay[at];
-                    const float bc = xbc[(row + t) * channels + heads * head_dim + (of_b ? state : 0) + i];
-                    float sum = 0.0f;
-                    if (of_b) {
-                        #pragma unroll
-                        for (int p = 0; p < BLOCK; ++p) {
-                            s[p] += bc * v[t * BLOCK + p];
-                            sum += s[p] * x[t * BLOCK + p];
-                            s[p] *= a;
-                        }
-                        sum *= step;
-                    } else {
-                        #pragma unroll
-                        for (int p = 0; p < BLOCK; ++p) {
-                            s[p] = a * s[p] + step * bc * x[t * BLOCK + p];
-                            sum += s[p] * v[t * BLOCK + p];
-                        }
-                    }
-                    parts[t * stride] = fresh ? sum : parts[t * stride] + sum;
-                }
+    const int one = heads / groups, inner = heads * head_dim, aligned = head_dim % 4 == 0 && state % 4 == 0;
+    xbc += row * channels;
+    for (int head = group * one; head < (group + 1) * one; ++head) {
+        __global const float *x = xbc + head * head_dim, *v = dy + row * inner + head * head_dim;
+        const int at = ((n * boundaries + chunk) * heads + head) * state * head_dim, end = at + state * inner;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (LANE < CHUNK) {
+            step[LANE] = LANE < steps ? delta[(row + LANE) * heads + head] : 0.0f;
+            keep[LANE] = LANE < steps ? decay[(row + LANE) * heads + head] : 1.0f;
         }
+        float4 dots[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+        add_product(x, channels, steps, v, inner, steps, head_dim, aligned, tiles, dots);
+        #pragma unroll
+        for (int r = 0; r < 8; ++r)
+            kept[ROW(r) * PITCH + COLUMN4] = dots[r];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        weigh(step, keep, kept, weight + CHUNK, weight);
+        #pragma unroll 1
+        for (int of_c = 0; of_c < 2; ++of_c) {
+            __global const float *from = (of_c ? states + at : dstates + end) + i0 * head_dim;
+            __global const float *with = xbc + inner + (of_c ? 0 : state) + i0;
+            float4 sum[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+            add_product(of_c ? v : x, of_c ? inner : channels, steps, from, head_dim, columns, head_dim,
+                        aligned, tiles, sum);
+            #pragma unroll
+            for (int r = 0; r < 8; ++r)
+                sum[r] *= weight[of_c * CHUNK + ROW(r)];
+            add_kept(kept, !of_c, with, channels, columns, steps, aligned, tiles, sum);
+            put_sums(sum, head > group * one, aligned, parts,
+                     ((row * groups + group) * 2 + of_c) * state + i0, groups * 2 * state, steps, columns);
+        }
+    }
 }

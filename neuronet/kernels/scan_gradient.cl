@@ -195,23 +195,13 @@ __kernel void ScanStepGradientsCPU(
     d_parts[(n * chunks + chunk) * heads + head] = dd;
 }
 
-// --- GPU: 16 states of a channel, each work-item's, in registers; B or C in local memory ----------------
+// --- GPU: a chunk as products of matrices -------------------------------------------------------------
 
-#define LANES 64
-#define BLOCK 16
+#include "scan_chunk.clh"
 
-// tile[t][i] = column i of `count` at row t of `steps`, 0 behind; by all work-items of a group
-static void load_tile(__local float *tile, const __global float *from, const int stride, const int steps,
-                      const int count)
-{
-    for (int k = get_local_id(0); k < CHUNK * BLOCK; k += LANES) {
-        const int t = k / BLOCK, i = k % BLOCK;
-        tile[k] = t < steps && i < count ? from[t * stride + i] : 0.0f;
-    }
-}
-
-// group: 64, 1, 1
-// grid: head_dim, (boundaries - 1)*heads, batch
+// Against the time: row 0 is the last step.
+// group: 128, 1, 1
+// grid: head_dim/64*128, (boundaries - 1)*heads, batch
 __kernel void ScanInputGradientsGPU(
     __global const float *xbc,      // [batch, length, channels]
     __global const float *decay,    // [batch, length, heads]
@@ -221,42 +211,30 @@ __kernel void ScanInputGradientsGPU(
     const int length, const int channels, const int heads, const int boundaries, const int state,
     const int head_dim)
 {
-    __local float b[CHUNK * BLOCK], c[CHUNK * BLOCK];
-    const int p = get_global_id(0), chunk = get_global_id(1) / heads, head = get_global_id(1) % heads;
-    const int n = get_global_id(2), row = n * length + chunk * CHUNK;
-    const int steps = min(CHUNK, length - chunk * CHUNK), at_p = min(p, head_dim - 1);
-    xbc += row * channels + heads * head_dim;
-    dxbc += row * channels + head * head_dim + at_p;
-    dstates += ((n * boundaries + chunk + 1) * heads + head) * state * head_dim + at_p;
-    for (int i0 = 0; i0 < state; i0 += BLOCK) {
-        const int count = min(BLOCK, state - i0);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        load_tile(b, xbc + i0, channels, steps, count);
-        load_tile(c, xbc + state + i0, channels, steps, count);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        float g[BLOCK];
-        #pragma unroll
-        for (int i = 0; i < BLOCK; ++i)
-            g[i] = i < count ? dstates[(i0 + i) * head_dim] : 0.0f;
-        if (p < head_dim)
-            for (int t = steps - 1; t >= 0; --t) {
-                const int at = (row + t) * heads + head;
-                const float a = decay[at], v = dy[at * head_dim + p];
-                float sum = i0 ? dxbc[t * channels] : 0.0f;
-                #pragma unroll
-                for (int i = 0; i < BLOCK; ++i) {
-                    g[i] += v * c[t * BLOCK + i];
-                    sum += g[i] * b[t * BLOCK + i];
-                    g[i] *= a;
-                }
-                dxbc[t * channels] = sum;
-            }
+    __local float4 weight[MATRIX], tiles[2 * TILE];
+    __local float kept[CHUNK], scale[CHUNK], rest[CHUNK];
+    const int id = get_local_id(0), p0 = CHUNK * get_group_id(0), columns = min(CHUNK, head_dim - p0);
+    const int chunk = get_global_id(1) / heads, head = get_global_id(1) % heads, n = get_global_id(2);
+    const int steps = min(CHUNK, length - chunk * CHUNK), last = n * length + chunk * CHUNK + steps - 1;
+    if (id < CHUNK) {
+        kept[id] = 0 < id && id < steps ? decay[(last - id + 1) * heads + head] : 1.0f;
+        scale[id] = 1.0f;
     }
+    dstates += ((n * boundaries + chunk + 1) * heads + head) * state * head_dim + p0;
+    __global const float *b = xbc + last * channels + heads * head_dim;
+    const int aligned = (head_dim | state) % 4 == 0;
+    float4 sum[8];
+    scan_chunk(b, -channels, b + state, -channels, dy + (last * heads + head) * head_dim + p0, -heads * head_dim,
+               dstates, head_dim, steps, state, columns, aligned, 0.0f, kept, scale, rest, weight, tiles, sum);
+    store_rows(sum, dxbc + last * channels + head * head_dim + p0, -channels, steps, columns, aligned);
 }
 
-// A work-item has one step of the chunk.
-// group: 64, 1
-// grid: (boundaries - 1)*heads*64, batch
+#define GROUP 256
+#define SHARE 16                    // work-items that add up a step together
+
+// 16 steps at once, until a work-item has one step of the chunk.
+// group: 256, 1
+// grid: (boundaries - 1)*heads*256, batch
 __kernel void ScanStepGradientsGPU(
     __global const float *xbc,      // [batch, length, channels]
     __global const float *delta,    // [batch, length, heads]
@@ -273,39 +251,61 @@ __kernel void ScanStepGradientsGPU(
     const int length, const int channels, const int heads, const int boundaries, const int state,
     const int head_dim, const int width, const int chunks)
 {
-    __local float part[CHUNK], change[CHUNK], d_part[CHUNK];
+    __local float of_x[CHUNK * (SHARE + 1)], of_y[CHUNK * (SHARE + 1)], of_d[CHUNK * (SHARE + 1)];
+    __local float ends[GROUP], part[CHUNK], change[CHUNK], d_part[CHUNK];
     const int chunk = get_group_id(0) / heads, head = get_group_id(0) % heads, n = get_global_id(1);
-    const int t = get_local_id(0), steps = min(CHUNK, length - chunk * CHUNK), size = state * head_dim;
-    const int row = n * length + chunk * CHUNK + t, end = ((n * boundaries + chunk + 1) * heads + head) * size;
+    const int id = get_local_id(0), steps = min(CHUNK, length - chunk * CHUNK), size = state * head_dim;
+    const int first = n * length + chunk * CHUNK, end = ((n * boundaries + chunk + 1) * heads + head) * size;
     const float a = -exp(a_log[head]);
-    float xgb = 0.0f, dyy = 0.0f, dyx = 0.0f, ends = 0.0f, step = 0.0f;
-    for (int k = t; k < size; k += CHUNK)
-        ends += states[end + k] * dstates[end + k];
-    if (t < steps) {
-        const int at = (row * heads + head) * head_dim, at_x = row * channels + head * head_dim;
-        step = delta[row * heads + head];
-        for (int p = 0; p < head_dim; ++p) {
-            const float x = xbc[at_x + p], gb = dxbc[at_x + p];
+    float sum = 0.0f;
+    for (int k = id; k < size; k += GROUP)
+        sum += states[end + k] * dstates[end + k];
+    ends[id] = sum;
+    for (int t = id / SHARE; t < steps; t += GROUP / SHARE) {
+        const int row = first + t, at = (row * heads + head) * head_dim, at_x = row * channels + head * head_dim;
+        const float step = delta[row * heads + head];
+        float xgb = 0.0f, dyy = 0.0f, dyx = 0.0f;
+        for (int p = id % SHARE; p < head_dim; p += SHARE) {
+            const float x = xbc[at_x + p], gb = dxbc[at_x + p], v = dy[at + p];
             xgb += x * gb;
-            dyy += dy[at + p] * y[at + p];
-            dyx += dy[at + p] * x;
-            dxbc[at_x + p] = step * gb + d[head] * dy[at + p];
+            dyy += v * y[at + p];
+            dyx += v * x;
+            dxbc[at_x + p] = step * gb + d[head] * v;
         }
+        const int to = t * (SHARE + 1) + id % SHARE;
+        of_x[to] = xgb;
+        of_y[to] = dyy;
+        of_d[to] = dyx;
     }
-    part[t] = ends;
-    change[t] = dyy - d[head] * dyx - step * xgb;
-    d_part[t] = dyx;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float xgb = 0.0f, step = 0.0f;
+    if (id < CHUNK) {
+        float dyy = 0.0f, dyx = 0.0f;
+        if (id < steps) {
+            step = delta[(first + id) * heads + head];
+            for (int k = 0; k < SHARE; ++k) {
+                xgb += of_x[id * (SHARE + 1) + k];
+                dyy += of_y[id * (SHARE + 1) + k];
+                dyx += of_d[id * (SHARE + 1) + k];
+            }
+        }
+        part[id] = (ends[id] + ends[id + CHUNK]) + (ends[id + 2 * CHUNK] + ends[id + 3 * CHUNK]);
+        change[id] = dyy - d[head] * dyx - step * xgb;
+        d_part[id] = dyx;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     float q = 0.0f;
-    for (int k = 0; k < CHUNK; ++k)
-        q += part[k];
-    for (int k = CHUNK - 1; k >= 0; --k)
-        q += k >= t ? change[k] : 0.0f;
+    if (id < steps) {
+        for (int k = 0; k < CHUNK; ++k)
+            q += part[k];
+        for (int k = CHUNK - 1; k >= id; --k)
+            q += change[k];
+        drows[(first + id + 1) * width - heads + head] = a * q + xgb;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    part[t] = step * q;
-    if (t < steps) drows[(row + 1) * width - heads + head] = a * q + xgb;
+    if (id < CHUNK) part[id] = step * q;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (t == 0) {
+    if (id == 0) {
         float da = 0.0f, dd = 0.0f;
         for (int k = 0; k < CHUNK; ++k) {
             da += part[k];

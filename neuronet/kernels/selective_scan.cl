@@ -127,23 +127,12 @@ __kernel void ScanOutputsCPU(
         store8(sum[t], y + t * heads * head_dim, columns);
 }
 
-// --- GPU: 16 states of a channel, each work-item's, in registers; B or C in local memory ----------------
+// --- GPU: a chunk as products of matrices -------------------------------------------------------------
 
-#define LANES 64
-#define BLOCK 16
+#include "scan_chunk.clh"
 
-// tile[t][i] = column i of `count` at row t of `steps`, 0 behind; by all work-items of a group
-static void load_tile(__local float *tile, const __global float *from, const int stride, const int steps,
-                      const int count)
-{
-    for (int k = get_local_id(0); k < CHUNK * BLOCK; k += LANES) {
-        const int t = k / BLOCK, i = k % BLOCK;
-        tile[k] = t < steps && i < count ? from[t * stride + i] : 0.0f;
-    }
-}
-
-// group: 64, 1, 1
-// grid: head_dim, (boundaries - 1)*heads, batch
+// group: 128, 1, 1
+// grid: head_dim/64*128, (boundaries - 1)*heads, batch
 __kernel void ScanOutputsGPU(
     __global const float *xbc,      // [batch, length, channels]
     __global const float *delta,    // [batch, length, heads]
@@ -154,35 +143,21 @@ __kernel void ScanOutputsGPU(
     const int length, const int channels, const int heads, const int boundaries, const int state,
     const int head_dim)
 {
-    __local float b[CHUNK * BLOCK], c[CHUNK * BLOCK];
-    const int p = get_global_id(0), chunk = get_global_id(1) / heads, head = get_global_id(1) % heads;
-    const int n = get_global_id(2), row = n * length + chunk * CHUNK;
-    const int steps = min(CHUNK, length - chunk * CHUNK), at_p = min(p, head_dim - 1);
-    __global const float *x = xbc + row * channels + head * head_dim + at_p;
-    xbc += row * channels + heads * head_dim;
-    y += (row * heads + head) * head_dim + at_p;
-    states += ((n * boundaries + chunk) * heads + head) * state * head_dim + at_p;
-    for (int i0 = 0; i0 < state; i0 += BLOCK) {
-        const int count = min(BLOCK, state - i0);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        load_tile(b, xbc + i0, channels, steps, count);
-        load_tile(c, xbc + state + i0, channels, steps, count);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        float h[BLOCK];
-        #pragma unroll
-        for (int i = 0; i < BLOCK; ++i)
-            h[i] = i < count ? states[(i0 + i) * head_dim] : 0.0f;
-        if (p < head_dim)
-            for (int t = 0; t < steps; ++t) {
-                const int at = (row + t) * heads + head;
-                const float a = decay[at], xt = x[t * channels], u = delta[at] * xt;
-                float sum = i0 ? y[t * heads * head_dim] : d[head] * xt;
-                #pragma unroll
-                for (int i = 0; i < BLOCK; ++i) {
-                    h[i] = a * h[i] + u * b[t * BLOCK + i];
-                    sum += h[i] * c[t * BLOCK + i];
-                }
-                y[t * heads * head_dim] = sum;
-            }
+    __local float4 weight[MATRIX], tiles[2 * TILE];
+    __local float kept[CHUNK], scale[CHUNK], rest[CHUNK];
+    const int id = get_local_id(0), p0 = CHUNK * get_group_id(0), columns = min(CHUNK, head_dim - p0);
+    const int chunk = get_global_id(1) / heads, head = get_global_id(1) % heads, n = get_global_id(2);
+    const int row = n * length + chunk * CHUNK, steps = min(CHUNK, length - chunk * CHUNK);
+    if (id < CHUNK) {
+        kept[id] = id < steps ? decay[(row + id) * heads + head] : 1.0f;
+        scale[id] = id < steps ? delta[(row + id) * heads + head] : 0.0f;
     }
+    xbc += row * channels;
+    states += ((n * boundaries + chunk) * heads + head) * state * head_dim + p0;
+    __global const float *b = xbc + heads * head_dim, *x = xbc + head * head_dim + p0;
+    const int aligned = (head_dim | state) % 4 == 0;
+    float4 sum[8];
+    scan_chunk(b + state, channels, b, channels, x, channels, states, head_dim, steps, state, columns, aligned,
+               d[head], kept, scale, rest, weight, tiles, sum);
+    store_rows(sum, y + (row * heads + head) * head_dim + p0, heads * head_dim, steps, columns, aligned);
 }

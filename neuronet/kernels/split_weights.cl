@@ -8,30 +8,67 @@
 //
 // Used by   ops/split_weights.py        Checked against   reference/split_weights.py
 
-// --- GPU: a work-group of 8 x 8 sums a part for 32 x 32 weights, 4 x 4 per work-item ----------------------
+#include "tile.clh"
 
-#define SIDE 32
-#define DEPTH 32            // rows per pass over a tile
-#define PITCH (SIDE + 4)
+// --- a work-group of 8 x 8 sums a part for 32 x 32 weights; on a GPU, where they are many, for 64 x 64 ------------
 
-// Of rows first ... first + 31 of m, columns from ``from`` on: every second row of one column; 0 outside
-static void fetch(__global const float *m, const int columns, const int from, const int first, const int last,
-                  float *some)
+#define DEPTH 16    // rows that it takes at a time
+
+// For 32 * blocks weights down and across, where `blocks` is a constant
+static void sum_part(__global const float *x, __global const float *dz, __global float *parts, const int rows,
+                     const int window, const int window_out, const int columns, const int some,
+                     __local float4 *x_tile, __local float4 *dz_tile, const int blocks, const int whole)
 {
-    const int id = get_local_id(1) * 8 + get_local_id(0), c = from + id % SIDE;
+    const int lx = get_local_id(0), ly = get_local_id(1), id = 8 * ly + lx, side = 32 * blocks;
+    const int part = get_group_id(2), k0 = side * get_group_id(0), f0 = side * get_group_id(1);
+    const int begin = part * some, last = min(rows, begin + some);
+    float4 sum[2][8], bias = 0.0f, next_x[4], next_dz[4];   // next: on their way while the rows before are summed
     #pragma unroll
-    for (int n = 0; n < 16; ++n) {
-        const int r = first + id / SIDE + 2 * n;
-        some[n] = r < last && c < columns ? m[r * columns + c] : 0.0f;
+    for (int i = 0; i < 8; ++i)
+        sum[0][i] = sum[1][i] = 0.0f;
+    fetch(x, window, 0, k0, window, begin, last, id, side, DEPTH, whole, next_x);
+    fetch(dz, window_out, 0, f0, window_out, begin, last, id, side, DEPTH, whole, next_dz);
+    for (int first = begin; first < last; first += DEPTH) {
+        put(x_tile, 0, id, side, DEPTH, next_x);
+        put(dz_tile, 0, id, side, DEPTH, next_dz);
+        #pragma unroll
+        for (int n = 0; n < side * DEPTH / ITEMS / 4; ++n)
+            bias += next_dz[n];                             // of outputs that all n have in common
+        barrier(CLK_LOCAL_MEM_FENCE);
+        fetch(x, window, 0, k0, window, first + DEPTH, last, id, side, DEPTH, whole, next_x);
+        fetch(dz, window_out, 0, f0, window_out, first + DEPTH, last, id, side, DEPTH, whole, next_dz);
+        #pragma unroll
+        for (int r = 0; r < DEPTH; ++r) {
+            #pragma unroll
+            for (int u = 0; u < blocks; ++u) {
+                const float4 q = x_tile[r * PITCH(side) + lx + 8 * u];
+                #pragma unroll
+                for (int d = 0; d < blocks; ++d)
+                    add_rows(sum[u] + 4 * d, dz_tile[r * PITCH(side) + ly + 8 * d], q);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-}
-
-static void put(__local float *tile, const float *some)
-{
-    const int id = get_local_id(1) * 8 + get_local_id(0);
+    parts += part * window_out * columns;
     #pragma unroll
-    for (int n = 0; n < 16; ++n)
-        tile[(id / SIDE + 2 * n) * PITCH + id % SIDE] = some[n];
+    for (int i = 0; i < 4 * blocks; ++i) {
+        const int f = f0 + 4 * ly + (i < 4 ? i : 28 + i);
+        #pragma unroll
+        for (int u = 0; u < blocks; ++u) {
+            const int k = k0 + 4 * lx + 32 * u;
+            if (f < window_out && k < window) *(__global float4 *)(parts + f * columns + k) = sum[u][i];
+        }
+    }
+    if (k0 > 0) return;
+    dz_tile[id] = bias;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (id >= side / 4) return;
+    for (int i = id + side / 4; i < ITEMS; i += side / 4)
+        bias += dz_tile[i];
+    float biases[4];
+    vstore4(bias, 0, biases);
+    for (int j = 0; j < 4; ++j)
+        if (f0 + 4 * id + j < window_out) parts[(f0 + 4 * id + j + 1) * columns - 4] = biases[j];
 }
 
 // group: 8, 8, 1
@@ -39,45 +76,23 @@ static void put(__local float *tile, const float *some)
 __kernel void SplitWeightsGradient(
     __global const float *x,        // [rows, window]
     __global const float *dz,       // [rows, window_out]
-    __global float *parts,          // [splits, window_out, columns]    columns = window + 1: biases behind weights
+    __global float *parts,          // [splits, window_out, columns]    columns: see the op
     const int rows, const int window, const int window_out, const int columns, const int some)
 {
-    __local float x_tile[DEPTH * PITCH], dz_tile[DEPTH * PITCH];
-    const int lx = get_local_id(0), ly = get_local_id(1), part = get_group_id(2);
-    const int k0 = SIDE * get_group_id(0), f0 = SIDE * get_group_id(1), last = min(rows, (part + 1) * some);
-    float4 sum[4] = {0.0f, 0.0f, 0.0f, 0.0f}, bias = 0.0f;
-    float next_x[16], next_dz[16];                  // on their way while the rows before are summed
-    fetch(x, window, k0, part * some, last, next_x);
-    fetch(dz, window_out, f0, part * some, last, next_dz);
-    for (int first = part * some; first < last; first += DEPTH) {
-        put(x_tile, next_x);
-        put(dz_tile, next_dz);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        fetch(x, window, k0, first + DEPTH, last, next_x);
-        fetch(dz, window_out, f0, first + DEPTH, last, next_dz);
-        #pragma unroll
-        for (int r = 0; r < DEPTH; ++r) {
-            const float4 d = vload4(ly, dz_tile + r * PITCH), q = vload4(lx, x_tile + r * PITCH);
-            sum[0] += d.s0 * q;
-            sum[1] += d.s1 * q;
-            sum[2] += d.s2 * q;
-            sum[3] += d.s3 * q;
-            bias += d;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    float biases[4];
-    vstore4(bias, 0, biases);
-    for (int i = 0; i < 4; ++i) {
-        const int f = f0 + 4 * ly + i;
-        if (f >= window_out) break;
-        __global float *to = parts + (part * window_out + f) * columns;
-        float values[4];
-        vstore4(sum[i], 0, values);
-        for (int j = 0; j < 4; ++j)
-            if (k0 + 4 * lx + j < window) to[k0 + 4 * lx + j] = values[j];
-        if (k0 + lx == 0) to[window] = biases[i];
-    }
+    __local float4 x_tile[DEPTH * PITCH(32)], dz_tile[DEPTH * PITCH(32)];
+    sum_part(x, dz, parts, rows, window, window_out, columns, some, x_tile, dz_tile, 1, 0);
+}
+
+// group: 8, 8, 1
+// grid: window/64*8, window_out/64*8, splits
+__kernel void SplitWeightsGradientGPU(
+    __global const float *x,        // [rows, window]
+    __global const float *dz,       // [rows, window_out]
+    __global float *parts,          // [splits, window_out, columns]
+    const int rows, const int window, const int window_out, const int columns, const int some)
+{
+    __local float4 x_tile[DEPTH * PITCH(64)], dz_tile[DEPTH * PITCH(64)];
+    sum_part(x, dz, parts, rows, window, window_out, columns, some, x_tile, dz_tile, 2, 1);
 }
 
 // --- any device: adding the parts -------------------------------------------------------------------------
@@ -98,6 +113,7 @@ __kernel void AddSplitWeights(
     const int splits, const int window_out, const int columns, const int window)
 {
     const int k = get_global_id(0), f = get_global_id(1);
+    if (k >= window && k != columns - 4) return;
     const float g = all_parts(parts, splits, window_out * columns, f * columns + k);
     if (k < window) dw[f * window + k] += g;
     else db[f] += g;
@@ -116,8 +132,71 @@ __kernel void UpdateSplitWeightsAdam(
     const int splits, const int window_out, const int columns, const int window)
 {
     const int k = get_global_id(0), f = get_global_id(1), at = f * window + k;
+    if (k >= window && k != columns - 4) return;
     const float g = all_parts(parts, splits, window_out * columns, f * columns + k);
     if (k < window) adam(w + at, w_m + at, w_v + at, g, hyper);
+    else adam(b + f, b_m + f, b_v + f, g, hyper);
+}
+
+// --- GPU: 8 work-items add the parts of a weight ------------------------------------------------------------
+
+#define LANES 32    // weights of a work-group
+#define ADDING 8
+
+// Of number ``at`` of ``size``, if ``wanted``, in an order of its own; of use to the first of its work-items
+static float parts_together(__global const float *parts, const int splits, const int size, const int at,
+                            const bool wanted, __local float *all)
+{
+    const int lane = get_local_id(0);
+    float g = 0.0f;
+    if (wanted) {
+        #pragma unroll 4
+        for (int i = get_local_id(1); i < splits; i += ADDING)
+            g += parts[i * size + at];
+    }
+    all[get_local_id(1) * LANES + lane] = g;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 1; i < ADDING; ++i)
+        g += all[i * LANES + lane];
+    return g;
+}
+
+// group: 32, 8
+// grid: columns*window_out, 8
+__kernel void AddSplitWeightsGPU(
+    __global const float *parts,    // [splits, window_out, columns]
+    __global float *dw,             // [window_out, window]
+    __global float *db,             // [window_out]
+    const int splits, const int window_out, const int columns, const int window)
+{
+    __local float all[ADDING * LANES];
+    const int at = get_global_id(0), size = window_out * columns, k = at % columns, f = at / columns;
+    const bool wanted = at < size && (k < window || k == columns - 4);
+    const float g = parts_together(parts, splits, size, at, wanted, all);
+    if (get_local_id(1) > 0 || !wanted) return;
+    if (k < window) dw[f * window + k] += g;
+    else db[f] += g;
+}
+
+// group: 32, 8
+// grid: columns*window_out, 8
+__kernel void UpdateSplitWeightsAdamGPU(
+    __global const float *parts,    // [splits, window_out, columns]
+    __global float *w,              // [window_out, window]
+    __global float *b,              // [window_out]
+    __global float *w_m,            // [window_out, window]
+    __global float *w_v,            // [window_out, window]
+    __global float *b_m,            // [window_out]
+    __global float *b_v,            // [window_out]
+    __global const float *hyper,    // [9]
+    const int splits, const int window_out, const int columns, const int window)
+{
+    __local float all[ADDING * LANES];
+    const int at = get_global_id(0), size = window_out * columns, k = at % columns, f = at / columns;
+    const bool wanted = at < size && (k < window || k == columns - 4);
+    const float g = parts_together(parts, splits, size, at, wanted, all);
+    if (get_local_id(1) > 0 || !wanted) return;
+    if (k < window) adam(w + f * window + k, w_m + f * window + k, w_v + f * window + k, g, hyper);
     else adam(b + f, b_m + f, b_v + f, g, hyper);
 }
 
@@ -210,6 +289,6 @@ __kernel void SplitWeightsGradientCPU(
         float each[8];
         vstore8(bias[f / 8], 0, each);
         for (int j = 0; j < min(8, filters - f); ++j)
-            parts[(f + j) * columns + window] = each[j];
+            parts[(f + j + 1) * columns - 4] = each[j];
     }
 }

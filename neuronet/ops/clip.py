@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import gpu_form
 
 
 def by_norm(g: DeviceArray, sums: DeviceArray, *, limit: float) -> None:
     """g *= min(1, limit / ||g||). ``sums`` [parts] is scratch; its length sets the order of summation."""
-    form = "GPU" if form_for(g.device) == "GPU" else ""
-    g.device.kernel(f"SquareSums{form}")(g=g, sums=sums)
+    g.device.kernel(f"SquareSums{gpu_form(g.device)}")(g=g, sums=sums)
     g.device.kernel("ClipGradient")(g=g, sums=sums, limit=float(limit))

@@ -30,6 +30,11 @@ def cpu_form(device: Device) -> Form:
     return "CPU" if form_for(device) == "CPU" else ""
 
 
+def gpu_form(device: Device) -> Form:
+    """The form of a kernel that has one for GPUs only, beside the plain one."""
+    return "GPU" if form_for(device) == "GPU" else ""
+
+
 @contextmanager
 def forced_form(form: Form) -> Iterator[None]:
     """Run this form on every OpenCL device meanwhile: tests take each form through each device."""

@@ -7,7 +7,7 @@ x, y, dy, dx are [..., window], read as [rows, window]; mean and scale = 1 / sqr
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import form_for, gpu_form
 
 # In one launch, with a row to 32 work-items on a GPU and rows to a work-item on a CPU; other devices take two
 _ROWS = {"GPU": "NormalizeRows", "CPU": "NormalizeRowsCPU"}
@@ -63,11 +63,11 @@ def backward_weights(
     dbeta: DeviceArray,
 ) -> None:
     """Add the gradients of gamma and beta. ``parts`` [chunks, 2, window] is scratch: partial sums."""
-    kernel = dgamma.device.kernel
-    kernel("NormalizeWeightParts")(
+    kernel, device = dgamma.device.kernel, dgamma.device
+    kernel(f"NormalizeWeightParts{form_for(device)}")(
         x=_rows(x), dy=_rows(dy), mean=_flat(mean), scale=_flat(scale), parts=parts
     )
-    kernel("NormalizeWeightGradient")(parts=parts, dgamma=dgamma, dbeta=dbeta)
+    kernel(f"NormalizeWeightGradient{gpu_form(device)}")(parts=parts, dgamma=dgamma, dbeta=dbeta)
 
 
 def _rows(array: DeviceArray) -> DeviceArray:

@@ -6,8 +6,8 @@ from neuronet.activations import Activation
 from neuronet.device.array import DeviceArray
 from neuronet.errors import ShapeError
 
-ROWS, COLS = 128, 64  # results of a wide work-group; up to half of COLS most of it would be empty
-BUSY = 100  # of those work-groups, from which on a large GPU has enough to do
+SIDE = 64  # results of a wide work-group, down and across; up to half of it across most would be empty
+BUSY = 200  # of those work-groups, from which on a large GPU has enough to do
 
 
 def matmul(a: DeviceArray, b: DeviceArray, c: DeviceArray) -> None:
@@ -31,10 +31,15 @@ def dense(x: DeviceArray, w: DeviceArray, b: DeviceArray, y: DeviceArray, *, act
     _product(*arrays, turned_b=1, bias=b, activation=activation)
 
 
-def kernel_for(variables: int, rows: int, cols: int) -> str:
-    """The kernel with the largest tiles that keep the card busy and are not mostly empty."""
-    tiles = variables * -(-rows // ROWS) * -(-cols // COLS)
-    return "MatMultWide" if tiles >= BUSY and 2 * cols > COLS else "MatMultNarrow"
+def kernel_for(variables: int, rows: int, cols: int, *, whole: bool = True) -> str:
+    """The kernel with the largest tiles that keep the card busy and are not mostly empty.
+
+    ``whole`` says that all matrices have rows of a multiple of four.
+    """
+    if not whole:
+        return "MatMultRagged"
+    tiles = variables * -(-rows // SIDE) * -(-cols // SIDE)
+    return "MatMultWide" if tiles >= BUSY and 2 * cols > SIDE else "MatMultNarrow"
 
 
 def _product(
@@ -55,4 +60,7 @@ def _product(
         )
     how = {"turned_a": turned_a, "turned_b": turned_b, "activation": activation}
     some = a.view(a.size) if bias is None else bias  # without a bias an array stands in that is not read
-    c.device.kernel(kernel_for(*c.shape))(a=a, b=b, bias=some, c=c, **how, biased=int(bias is not None))
+    whole = not any(array.shape[2] % 4 for array in (a, b, c))
+    c.device.kernel(kernel_for(*c.shape, whole=whole))(
+        a=a, b=b, bias=some, c=c, **how, biased=int(bias is not None)
+    )

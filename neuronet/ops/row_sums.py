@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops.forms import cpu_form
+from neuronet.ops.forms import form_for
 
 
 def add(parts: DeviceArray, target: DeviceArray) -> None:
     """target += sum of parts over its leading axes: parts [..., *target.shape]."""
     columns = target.size
-    form = cpu_form(target.device)
-    target.device.kernel(f"AddRowSums{form}")(
+    target.device.kernel(f"AddRowSums{form_for(target.device)}")(
         matrix=parts.view(parts.size // columns, columns), target=target.view(columns)
     )

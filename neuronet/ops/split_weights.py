@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops.forms import Form, cpu_form
+from neuronet.device.base import Device
+from neuronet.ops.forms import Form, form_for, gpu_form
 
 
 class Size(NamedTuple):
@@ -21,12 +22,16 @@ class Size(NamedTuple):
     groups: int
 
 
-PLAIN, CPU = Size(32, 32, 32, 128, 1024), Size(128, 64, 64, 256, 32)  # the plain form is for GPUs
+SIZES: dict[Form, Size] = {
+    "": Size(32, 32, 16, 128, 2048),
+    "GPU": Size(64, 64, 16, 128, 1024),
+    "CPU": Size(128, 64, 64, 256, 32),
+}
 
 
 def backward(x: DeviceArray, dz: DeviceArray, dw: DeviceArray, db: DeviceArray) -> None:
     """Add dzᵀ·x = dL/dw to dw, and the sum of dz over the rows to db."""
-    dw.device.kernel("AddSplitWeights")(parts=_parts(x, dz), dw=dw, db=db)
+    dw.device.kernel(f"AddSplitWeights{gpu_form(dw.device)}")(parts=_parts(x, dz), dw=dw, db=db)
 
 
 def update(
@@ -42,24 +47,33 @@ def update(
 ) -> None:
     """One Adam step for w and b from the gradients of ``backward``, which are not stored."""
     parts = _parts(x, dz)
-    w.device.kernel("UpdateSplitWeightsAdam")(
-        parts=parts, w=w, b=b, w_m=w_m, w_v=w_v, b_m=b_m, b_v=b_v, hyper=hyper
-    )
+    kernel = w.device.kernel(f"UpdateSplitWeightsAdam{gpu_form(w.device)}")
+    kernel(parts=parts, w=w, b=b, w_m=w_m, w_v=w_v, b_m=b_m, b_v=b_v, hyper=hyper)
+
+
+def size_for(inputs: int, outputs: int, device: Device) -> Form:
+    """The form for weights of this shape: the GPU's has large tiles, and takes rows of multiples of four."""
+    form = form_for(device)
+    fits = inputs % 4 == outputs % 4 == 0 and min(inputs, outputs) > SIZES["GPU"].taps // 2
+    return "" if form == "GPU" and not fits else form
 
 
 def rows_of_a_part(rows: int, inputs: int, outputs: int, form: Form) -> int:
     """So many that all work-groups together keep a device busy."""
-    size = CPU if form == "CPU" else PLAIN
+    size = SIZES[form]
     tiles = -(-inputs // size.taps) * -(-outputs // size.filters)
     splits = max(1, min(size.groups // tiles, rows // size.rows))
     return -(-rows // (splits * size.depth)) * size.depth
 
 
 def _parts(x: DeviceArray, dz: DeviceArray) -> DeviceArray:
-    """The gradients of each part of the rows, [parts, outputs, inputs + 1]."""
+    """The gradients of each part of the rows, [parts, outputs, columns].
+
+    columns are the inputs, up to a multiple of four, and four more, the first of which has the bias.
+    """
     rows, inputs, outputs = *x.shape, dz.shape[1]
-    form = cpu_form(x.device)
+    form = size_for(inputs, outputs, x.device)
     some = rows_of_a_part(rows, inputs, outputs, form)
-    parts = x.device.scratch((-(-rows // some), outputs, inputs + 1))
+    parts = x.device.scratch((-(-rows // some), outputs, -(-inputs // 4) * 4 + 4))
     x.device.kernel(f"SplitWeightsGradient{form}")(x=x, dz=dz, parts=parts, some=some)
     return parts

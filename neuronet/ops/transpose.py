@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import gpu_form
 
 
 def forward(matrix_in: DeviceArray, matrix_out: DeviceArray) -> None:
     """matrix_out [batch, cols, rows] = matrix_in [batch, rows, cols] with both axes swapped."""
     device = matrix_out.device
-    name = "TransposeGPU" if form_for(device) == "GPU" else "Transpose"
-    device.kernel(name)(matrix_in=matrix_in, matrix_out=matrix_out)
+    device.kernel(f"Transpose{gpu_form(device)}")(matrix_in=matrix_in, matrix_out=matrix_out)
 
 
 def rows_and_columns(matrix_in: DeviceArray, matrix_out: DeviceArray) -> None:

@@ -20,4 +20,4 @@ def MatMultWide(
     c[...] = activate(z + bias if biased else z, activation)
 
 
-MatMultNarrow = MatMultWide
+MatMultNarrow = MatMultRagged = MatMultWide

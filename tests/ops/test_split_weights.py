@@ -21,19 +21,30 @@ def test_every_form_matches_the_twin(device: Device, case: Case, form: Form) -> 
 
 
 @pytest.mark.parametrize(
-    ("sizes", "some"),
-    [((100, 8, 8), 128), ((1024, 32, 32), 128), ((13376, 32, 1536), 640), ((512, 2048, 2048), 512)],
+    ("form", "sizes", "some"),
+    [
+        ("", (100, 8, 8), 112),
+        ("", (1024, 32, 32), 128),
+        ("", (13376, 32, 1536), 320),
+        ("GPU", (8192, 128, 512), 128),
+        ("GPU", (512, 2048, 2048), 512),
+        ("CPU", (100, 8, 8), 128),
+        ("CPU", (7680, 36, 36), 256),
+        ("CPU", (30720, 32, 32), 960),
+        ("CPU", (7680, 1080, 1080), 7680),
+    ],
 )
-def test_parts_have_enough_rows_and_keep_a_gpu_busy(sizes: tuple[int, int, int], some: int) -> None:
-    assert split_weights.rows_of_a_part(*sizes, form="GPU") == some
+def test_parts_have_enough_rows_and_keep_a_device_busy(
+    form: Form, sizes: tuple[int, int, int], some: int
+) -> None:
+    assert split_weights.rows_of_a_part(*sizes, form=form) == some
 
 
-@pytest.mark.parametrize(
-    ("sizes", "some"),
-    [((100, 8, 8), 128), ((7680, 36, 36), 256), ((30720, 32, 32), 960), ((7680, 1080, 1080), 7680)],
-)
-def test_parts_have_enough_rows_and_keep_a_cpu_busy(sizes: tuple[int, int, int], some: int) -> None:
-    assert split_weights.rows_of_a_part(*sizes, form="CPU") == some
+def test_a_gpu_has_large_tiles_where_weights_fill_them(device: Device) -> None:
+    sizes = ((36, 64), (32, 1536), (1536, 32), (36, 66), (37, 64))
+    with forced_form("GPU"):
+        forms = [split_weights.size_for(*shape, device) for shape in sizes]
+    assert forms == ["GPU", "", "", "", ""]
 
 
 @every_form
