@@ -147,36 +147,16 @@ __kernel void ScanBCGradientsCPU(
     }
 }
 
-// --- GPU: products of matrices of 64 x 64 -----------------------------------------------------------
+// --- GPU: a chunk as products of matrices -------------------------------------------------------------
 //
-//   dC[t] = sum over s <= t of kept[s][t] B[s] + before[t] h dy[t]      h: the state in front of the chunk
-//   dB[s] = sum over t >= s of kept[s][t] C[t] + behind[s] g x[s]       g: the gradient of that behind it
+//   dC[t] = sum over s <= t of (dy[t]·x[s]) decay[s+1] ... decay[t] delta[s] B[s]  +  decay[0] ... decay[t] h dy[t]
+//   dB[s] = delta[s] (sum over t >= s of (x[s]·dy[t]) decay[s+1] ... decay[t] C[t]  +  decay[s+1] ... g x[s])
 //
-// with kept of dy[t]·x[s]: how much of step s the output of step t has, for the sake of its gradient.
+// with the state h in front of the chunk and the gradient g of that behind it: twice what scan_chunk.clh does.
 
-#include "scan_product.clh"
-
-// Row r of sum to to[first + ROW(r) * pitch], added where ``more``; ``aligned``: each row begins at a float4.
-// Unsigned, because a compiler would otherwise keep eight addresses in registers all the time.
-INLINE void put_sums(const float4 *sum, const int more, const int aligned, __global float *to,
-                     const uint first, const uint pitch, const int rows, const int columns)
-{
-    const int left = columns - 4 * COLUMN4;
-    #pragma unroll
-    for (int r = 0; r < 8; ++r) {
-        if (ROW(r) >= rows || left <= 0) continue;
-        __global float *at = to + (first + ROW(r) * pitch + 4 * COLUMN4);
-        if (aligned) {
-            __global float4 *at4 = (__global float4 *)at;
-            *at4 = more ? *at4 + sum[r] : sum[r];
-        } else {
-            at[0] = more ? at[0] + sum[r].x : sum[r].x;
-            if (left > 1) at[1] = more ? at[1] + sum[r].y : sum[r].y;
-            if (left > 2) at[2] = more ? at[2] + sum[r].z : sum[r].z;
-            if (left > 3) at[3] = more ? at[3] + sum[r].w : sum[r].w;
-        }
-    }
-}
+#define ITEMS 128
+#include "tile.clh"
+#include "scan_chunk.clh"
 
 // A work-group has a chunk of a group and 64 states.
 // group: 128, 1, 1
@@ -192,41 +172,37 @@ __kernel void ScanBCGradientsGPU(
     const int length, const int channels, const int heads, const int boundaries, const int state,
     const int head_dim, const int groups)
 {
-    __local float4 kept[CHUNK * PITCH], tiles[2 * TILE];
-    __local float step[CHUNK], keep[CHUNK], weight[2 * CHUNK];     // of what is behind, and in front
-    const int i0 = CHUNK * get_group_id(0), columns = min(CHUNK, state - i0);
-    const int piece = get_group_id(1), chunk = piece / groups, group = piece % groups, n = get_group_id(2);
+    __local float4 weight[MATRIX], tiles[2 * TILE];
+    __local float kept[CHUNK], scale[CHUNK], rest[CHUNK];
+    const int id = get_local_id(0), i0 = CHUNK * get_group_id(0), columns = min(CHUNK, state - i0);
+    const int chunk = get_group_id(1) / groups, group = get_group_id(1) % groups, n = get_group_id(2);
     const int row = n * length + chunk * CHUNK, steps = min(CHUNK, length - chunk * CHUNK);
-    const int one = heads / groups, inner = heads * head_dim, aligned = head_dim % 4 == 0 && state % 4 == 0;
-    xbc += row * channels;
-    for (int head = group * one; head < (group + 1) * one; ++head) {
-        __global const float *x = xbc + head * head_dim, *v = dy + row * inner + head * head_dim;
-        const int at = ((n * boundaries + chunk) * heads + head) * state * head_dim, end = at + state * inner;
+    const int one = heads / groups, inner = heads * head_dim, aligned = (head_dim | state) % 4 == 0;
+    for (int k = 0; k < 2 * one; ++k) {
+        const int head = group * one + k / 2, of_b = k % 2;     // dB goes against the time, from the last step on
+        const int first = of_b ? row + steps - 1 : row, on = of_b ? -1 : 1;
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (LANE < CHUNK) {
-            step[LANE] = LANE < steps ? delta[(row + LANE) * heads + head] : 0.0f;
-            keep[LANE] = LANE < steps ? decay[(row + LANE) * heads + head] : 1.0f;
+        if (id < CHUNK) {
+            const int at = of_b ? first - id + 1 : first + id, known = id < steps && !(of_b && id == 0);
+            kept[id] = known ? decay[at * heads + head] : 1.0f;
+            scale[id] = of_b ? 1.0f : id < steps ? delta[at * heads + head] : 0.0f;
         }
-        float4 dots[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-        add_product(x, channels, steps, v, inner, steps, head_dim, aligned, tiles, dots);
-        #pragma unroll
-        for (int r = 0; r < 8; ++r)
-            kept[ROW(r) * PITCH + COLUMN4] = dots[r];
-        barrier(CLK_LOCAL_MEM_FENCE);
-        weigh(step, keep, kept, weight + CHUNK, weight);
-        #pragma unroll 1
-        for (int of_c = 0; of_c < 2; ++of_c) {
-            __global const float *from = (of_c ? states + at : dstates + end) + i0 * head_dim;
-            __global const float *with = xbc + inner + (of_c ? 0 : state) + i0;
-            float4 sum[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-            add_product(of_c ? v : x, of_c ? inner : channels, steps, from, head_dim, columns, head_dim,
-                        aligned, tiles, sum);
+        __global const float *x = xbc + first * channels + head * head_dim;
+        __global const float *v = dy + first * inner + head * head_dim;
+        __global const float *z = xbc + first * channels + inner + (of_b ? state : 0) + i0;
+        __global const float *h = of_b ? dstates + heads * state * head_dim : states;
+        h += (((n * boundaries + chunk) * heads + head) * state + i0) * head_dim;
+        const int of_x = on * channels, of_v = on * inner;
+        float4 sum[8];
+        scan_chunk(of_b ? x : v, of_b ? of_x : of_v, of_b ? v : x, of_b ? of_v : of_x, z, of_x, h, head_dim, 1, steps,
+                   head_dim, columns, aligned, 0.0f, kept, scale, rest, weight, tiles, sum);
+        if (of_b)
             #pragma unroll
-            for (int r = 0; r < 8; ++r)
-                sum[r] *= weight[of_c * CHUNK + ROW(r)];
-            add_kept(kept, !of_c, with, channels, columns, steps, aligned, tiles, sum);
-            put_sums(sum, head > group * one, aligned, parts,
-                     ((row * groups + group) * 2 + of_c) * state + i0, groups * 2 * state, steps, columns);
-        }
+            for (int i = 0; i < 8; ++i) {
+                const int t = row_of(ly_of(id), i);
+                if (t < steps) sum[i] *= delta[(first - t) * heads + head];
+            }
+        __global float *to = parts + ((first * groups + group) * 2 + 1 - of_b) * state + i0;
+        store_rows(sum, k > 1, to, on * groups * 2 * state, steps, columns, aligned);
     }
 }

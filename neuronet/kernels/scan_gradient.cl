@@ -197,6 +197,8 @@ __kernel void ScanStepGradientsCPU(
 
 // --- GPU: a chunk as products of matrices -------------------------------------------------------------
 
+#define ITEMS 128
+#include "tile.clh"
 #include "scan_chunk.clh"
 
 // Against the time: row 0 is the last step.
@@ -225,8 +227,8 @@ __kernel void ScanInputGradientsGPU(
     const int aligned = (head_dim | state) % 4 == 0;
     float4 sum[8];
     scan_chunk(b, -channels, b + state, -channels, dy + (last * heads + head) * head_dim + p0, -heads * head_dim,
-               dstates, head_dim, steps, state, columns, aligned, 0.0f, kept, scale, rest, weight, tiles, sum);
-    store_rows(sum, dxbc + last * channels + head * head_dim + p0, -channels, steps, columns, aligned);
+               dstates, head_dim, 0, steps, state, columns, aligned, 0.0f, kept, scale, rest, weight, tiles, sum);
+    store_rows(sum, 0, dxbc + last * channels + head * head_dim + p0, -channels, steps, columns, aligned);
 }
 
 #define GROUP 256

@@ -129,6 +129,8 @@ __kernel void ScanOutputsCPU(
 
 // --- GPU: a chunk as products of matrices -------------------------------------------------------------
 
+#define ITEMS 128
+#include "tile.clh"
 #include "scan_chunk.clh"
 
 // group: 128, 1, 1
@@ -157,7 +159,7 @@ __kernel void ScanOutputsGPU(
     __global const float *b = xbc + heads * head_dim, *x = xbc + head * head_dim + p0;
     const int aligned = (head_dim | state) % 4 == 0;
     float4 sum[8];
-    scan_chunk(b + state, channels, b, channels, x, channels, states, head_dim, steps, state, columns, aligned,
-               d[head], kept, scale, rest, weight, tiles, sum);
-    store_rows(sum, y + (row * heads + head) * head_dim + p0, heads * head_dim, steps, columns, aligned);
+    scan_chunk(b + state, channels, b, channels, x, channels, states, head_dim, 0, steps, state, columns,
+               aligned, d[head], kept, scale, rest, weight, tiles, sum);
+    store_rows(sum, 0, y + (row * heads + head) * head_dim + p0, heads * head_dim, steps, columns, aligned);
 }
