@@ -250,30 +250,39 @@ __kernel void UpdateWeightsMultWinConvAdamWPadCPU(
     }
 }
 
-// --- GPU -----------------------------------------------------------------------------------------
+// --- GPU: rows are split among work-groups, and a second launch adds what they found -----------------------
 
-// Gradients of 16 taps x 16 filters in a work-group of 16 x 16. Taps of all windows are numbered through;
-// behind them come the biases, whose x is 1. Each of 16 lanes sums every 16th row, 4 x 4 weights per work-item; then
-// the lanes are added in order.
-static float weight_tile(
-    __global const float *x, __global const float *dz, __global const int *windows_in,
-    __global const int *starts, const int t0, const int f0, const int batch, const int inputs,
-    const int dimension, const int windows, const int window_out, const int units, const int taps,
-    const int step, __local float *part)
+#include "parts.clh"
+
+// Sums of 16 taps x 16 filters in a work-group of 16 x 16, over ``some`` rows. Taps of all windows are numbered
+// through; behind them come the biases, whose x is 1. Each of 16 lanes sums every 16th row, 4 x 4 weights per
+// work-item; then the lanes are added in order.
+// group: 16, 16, 1
+// grid: window_out, weights, splits
+__kernel void WeightPartsMultWinConvWPad(
+    __global const float *x,            // [batch, inputs, dimension]
+    __global const float *dz,           // [batch, units, windows, window_out]
+    __global const int *windows_in,     // [windows]
+    __global const int *starts,         // [windows]
+    __global float *parts,              // [splits, weights, window_out]
+    const int batch, const int inputs, const int dimension, const int windows, const int window_out,
+    const int units, const int weights, const int step, const int some)
 {
-    const int lx = get_local_id(0), lane = get_local_id(1);
+    __local float part[16 * 256];
+    const int lx = get_local_id(0), lane = get_local_id(1), f0 = 16 * get_group_id(0), t0 = 16 * get_group_id(1);
     const int tap = 4 * (lx % 4), filter = 4 * (lx / 4), size = inputs * dimension;
+    const int last = min(batch * units, (int)(get_group_id(2) + 1) * some);
     int q[4], at[4];
     bool bias[4];
     #pragma unroll
     for (int j = 0; j < 4; ++j) {
-        const int t = min(t0 + tap + j, taps + windows - 1);
-        const int k = tap_of(windows_in, taps, dimension, t, &q[j]);
+        const int t = min(t0 + tap + j, weights - 1);
+        const int k = tap_of(windows_in, weights - windows, dimension, t, &q[j]);
         bias[j] = k < 0;
         at[j] = starts[q[j]] * dimension + k;
     }
     float4 sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};       // of each tap, over filters
-    for (int r = lane; r < batch * units; r += 16) {
+    for (int r = get_group_id(2) * some + lane; r < last; r += 16) {
         const int n = r / units, u = r % units;
         #pragma unroll
         for (int j = 0; j < 4; ++j) {
@@ -290,40 +299,33 @@ static float weight_tile(
     for (int j = 0; j < 4; ++j)
         vstore4(sum[j], 0, part + lane * 256 + (tap + j) * 16 + filter);
     barrier(CLK_LOCAL_MEM_FENCE);
+    if (f0 + lx >= window_out || t0 + lane >= weights) return;
     float g = 0.0f;
     for (int i = 0; i < 16; ++i)
         g += part[i * 256 + lane * 16 + lx];        // tap `lane`, filter `lx`
-    return g;
+    parts[(get_group_id(2) * weights + t0 + lane) * window_out + f0 + lx] = g;
 }
 
-// group: 16, 16
-// grid: window_out/16*16, taps + windows
-__kernel void WeightGradientMultWinConvWPadGPU(
-    __global const float *x,            // [batch, inputs, dimension]
-    __global const float *dz,           // [batch, units, windows, window_out]
-    __global const int *windows_in,     // [windows]
-    __global const int *starts,         // [windows]
+// group: 32, 8
+// grid: weights*window_out, 8
+__kernel void AddWeightPartsMultWinConvWPad(
+    __global const float *parts,        // [splits, weights, window_out]
     __global float *dw,                 // [taps, window_out]
     __global float *db,                 // [windows, window_out]
-    const int batch, const int inputs, const int dimension, const int windows, const int window_out,
-    const int units, const int taps, const int step)
+    const int splits, const int weights, const int taps, const int window_out)
 {
-    __local float part[16 * 256];
-    const int f = get_global_id(0), t = get_global_id(1);
-    const float g = weight_tile(x, dz, windows_in, starts, 16 * get_group_id(1), 16 * get_group_id(0), batch,
-                                inputs, dimension, windows, window_out, units, taps, step, part);
-    if (f >= window_out || t >= taps + windows) return;
-    if (t < taps) dw[t * window_out + f] += g;
-    else db[(t - taps) * window_out + f] += g;
+    __local float all[ADDING * LANES];
+    const int at = get_global_id(0), size = weights * window_out, biases = taps * window_out;
+    const float g = parts_together(parts, splits, size, at, at < size, all);
+    if (get_local_id(1) > 0 || at >= size) return;
+    if (at < biases) dw[at] += g;
+    else db[at - biases] += g;
 }
 
-// group: 16, 16
-// grid: window_out/16*16, taps + windows
-__kernel void UpdateWeightsMultWinConvAdamWPadGPU(
-    __global const float *x,            // [batch, inputs, dimension]
-    __global const float *dz,           // [batch, units, windows, window_out]
-    __global const int *windows_in,     // [windows]
-    __global const int *starts,         // [windows]
+// group: 32, 8
+// grid: weights*window_out, 8
+__kernel void UpdateWeightPartsMultWinConvAdamWPad(
+    __global const float *parts,        // [splits, weights, window_out]
     __global float *w,                  // [taps, window_out]
     __global float *b,                  // [windows, window_out]
     __global float *w_m,                // [taps, window_out]
@@ -331,15 +333,12 @@ __kernel void UpdateWeightsMultWinConvAdamWPadGPU(
     __global float *b_m,                // [windows, window_out]
     __global float *b_v,                // [windows, window_out]
     __global const float *hyper,        // [9]
-    const int batch, const int inputs, const int dimension, const int windows, const int window_out,
-    const int units, const int taps, const int step)
+    const int splits, const int weights, const int taps, const int window_out)
 {
-    __local float part[16 * 256];
-    const int f = get_global_id(0), t = get_global_id(1);
-    const float g = weight_tile(x, dz, windows_in, starts, 16 * get_group_id(1), 16 * get_group_id(0), batch,
-                                inputs, dimension, windows, window_out, units, taps, step, part);
-    const int at = (t < taps ? t : t - taps) * window_out + f;
-    if (f >= window_out || t >= taps + windows) return;
-    if (t < taps) adam(w + at, w_m + at, w_v + at, g, hyper);
-    else adam(b + at, b_m + at, b_v + at, g, hyper);
+    __local float all[ADDING * LANES];
+    const int at = get_global_id(0), size = weights * window_out, biases = taps * window_out;
+    const float g = parts_together(parts, splits, size, at, at < size, all);
+    if (get_local_id(1) > 0 || at >= size) return;
+    if (at < biases) adam(w + at, w_m + at, w_v + at, g, hyper);
+    else adam(b + at - biases, b_m + at - biases, b_v + at - biases, g, hyper);
 }

@@ -140,26 +140,7 @@ __kernel void UpdateSplitWeightsAdam(
 
 // --- GPU: 8 work-items add the parts of a weight ------------------------------------------------------------
 
-#define LANES 32    // weights of a work-group
-#define ADDING 8
-
-// Of number ``at`` of ``size``, if ``wanted``, in an order of its own; of use to the first of its work-items
-static float parts_together(__global const float *parts, const int splits, const int size, const int at,
-                            const bool wanted, __local float *all)
-{
-    const int lane = get_local_id(0);
-    float g = 0.0f;
-    if (wanted) {
-        #pragma unroll 4
-        for (int i = get_local_id(1); i < splits; i += ADDING)
-            g += parts[i * size + at];
-    }
-    all[get_local_id(1) * LANES + lane] = g;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int i = 1; i < ADDING; ++i)
-        g += all[i * LANES + lane];
-    return g;
-}
+#include "parts.clh"
 
 // group: 32, 8
 // grid: columns*window_out, 8

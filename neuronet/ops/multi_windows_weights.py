@@ -6,7 +6,10 @@ Shapes as in ops/multi_windows_conv.py; dw, w_m, w_v are like w, db, b_m, b_v li
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import cpu_form, form_for
+
+SIDE, LEAST, GROUPS = 16, 64, 512  # weights of a work-group, rows of a part, work-groups that keep a GPU busy
+ROWS = "x", "dz", "windows_in", "starts", "step"  # what all kernels take
 
 
 def backward_weights(
@@ -20,9 +23,12 @@ def backward_weights(
     step: int,
 ) -> None:
     """Add dL/dw to dw and dL/db to db."""
-    dw.device.kernel(f"WeightGradientMultWinConvWPad{form_for(dw.device)}")(
-        x=x, dz=dz, windows_in=windows_in, starts=starts, dw=dw, db=db, step=step
-    )
+    kernel, rows = dw.device.kernel, (x, dz, windows_in, starts, step)
+    if form_for(dw.device) == "GPU":
+        kernel("AddWeightPartsMultWinConvWPad")(parts=parts(*rows, dw), dw=dw, db=db)
+    else:
+        form = cpu_form(dw.device)
+        kernel(f"WeightGradientMultWinConvWPad{form}")(**dict(zip(ROWS, rows, strict=True)), dw=dw, db=db)
 
 
 def update(
@@ -44,7 +50,23 @@ def update(
 
     ``hyper`` [9]: see common.cl. Gives the same bits as backward_weights and ops.adam.step.
     """
-    weights = {"w": w, "b": b, "w_m": w_m, "w_v": w_v, "b_m": b_m, "b_v": b_v}
-    w.device.kernel(f"UpdateWeightsMultWinConvAdamWPad{form_for(w.device)}")(
-        x=x, dz=dz, windows_in=windows_in, starts=starts, **weights, hyper=hyper, step=step
-    )
+    kernel, rows = w.device.kernel, (x, dz, windows_in, starts, step)
+    weights = {"w": w, "b": b, "w_m": w_m, "w_v": w_v, "b_m": b_m, "b_v": b_v, "hyper": hyper}
+    if form_for(w.device) == "GPU":
+        kernel("UpdateWeightPartsMultWinConvAdamWPad")(parts=parts(*rows, w), **weights)
+    else:
+        form = cpu_form(w.device)
+        kernel(f"UpdateWeightsMultWinConvAdamWPad{form}")(**dict(zip(ROWS, rows, strict=True)), **weights)
+
+
+def parts(
+    x: DeviceArray, dz: DeviceArray, windows_in: DeviceArray, starts: DeviceArray, step: int, w: DeviceArray
+) -> DeviceArray:
+    """The gradients of parts of the rows, [parts, taps + windows, window_out]: of ``w``, then of biases."""
+    rows, weights, filters = dz.shape[0] * dz.shape[1], w.shape[0] + windows_in.size, w.shape[1]
+    tiles = -(-weights // SIDE) * -(-filters // SIDE)
+    some = -(-rows // max(1, min(GROUPS // tiles, rows // LEAST)))
+    found = w.device.scratch((-(-rows // some), weights, filters))
+    given = dict(zip(ROWS, (x, dz, windows_in, starts, step), strict=True))
+    w.device.kernel("WeightPartsMultWinConvWPad")(**given, parts=found, some=some)
+    return found

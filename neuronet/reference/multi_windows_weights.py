@@ -47,3 +47,30 @@ def UpdateWeightsMultWinConvAdamWPad(
     dw, db = _weight_gradients(x, dz, w, windows_in, starts, step)
     adam(w, w_m, w_v, dw, hyper)
     adam(b, b_m, b_v, db, hyper)
+
+
+def WeightPartsMultWinConvWPad(
+    *, x: A, dz: A, windows_in: A, starts: A, parts: A, step: int, some: int
+) -> None:
+    batch, units, windows, filters = dz.shape
+    taps = parts.shape[1] - windows
+    like = np.empty((taps, filters))
+    for i, part in enumerate(parts):
+        seen = np.zeros(batch * units, bool)
+        seen[i * some : (i + 1) * some] = True
+        ds = dz * seen.reshape(batch, units, 1, 1)
+        part[:taps], part[taps:] = _weight_gradients(x, ds, like, windows_in, starts, step)
+
+
+def AddWeightPartsMultWinConvWPad(*, parts: A, dw: A, db: A) -> None:
+    g = parts.sum(0)
+    dw += g[: len(dw)]
+    db += g[len(dw) :]
+
+
+def UpdateWeightPartsMultWinConvAdamWPad(
+    *, parts: A, w: A, b: A, w_m: A, w_v: A, b_m: A, b_v: A, hyper: A
+) -> None:
+    g = parts.sum(0)
+    adam(w, w_m, w_v, g[: len(w)], hyper)
+    adam(b, b_m, b_v, g[len(w) :], hyper)

@@ -6,10 +6,12 @@ import pytest
 from neuronet.cases.base import Case
 from neuronet.cases.multi_windows_weights import SMALL, MultiWindowsUpdate
 from neuronet.device.base import Device
+from neuronet.device.numpy import NumpyDevice
 from neuronet.ops import adam
 from neuronet.ops import multi_windows_conv as conv
 from neuronet.ops import multi_windows_weights as op
 from neuronet.ops.forms import FORMS, Form, forced_form
+from neuronet.testing.compare import assert_matches
 
 every_form = pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
 
@@ -42,6 +44,26 @@ def test_fused_update_gives_the_bits_of_gradient_then_adam(
         adam.step(*(part.view(part.size) for part in parts), split["hyper"])
     for name in case.changes:
         np.testing.assert_array_equal(fused[name].read(), split[name].read(), err_msg=name)
+
+
+@pytest.mark.parametrize("size", [(3, 17, 2, (5, 2), 2, 7), (20, 70, 9, (1, 3, 5, 7), 1, 33)])
+def test_parts_and_their_sums_match_the_twins(
+    device: Device, size: tuple[int, int, int, tuple[int, ...], int, int]
+) -> None:
+    case, found = MultiWindowsUpdate(*size), []
+    inputs = case.rounded_inputs()
+    for one in (device, NumpyDevice()):
+        given = {name: one.array(v.shape, v.dtype, name=name).write(v) for name, v in inputs.items()}
+        rows = (given[name] for name in ("x", "dz", "windows_in", "starts"))
+        parts = op.parts(*rows, case.step, given["w"])
+        dw, db = one.array(case.w), one.array(case.b)
+        one.kernel("AddWeightPartsMultWinConvWPad")(parts=parts, dw=dw, db=db)
+        state = {name: given[name] for name in (*case.changes, "hyper")}
+        one.kernel("UpdateWeightPartsMultWinConvAdamWPad")(parts=parts, **state)
+        found.append([a.read() for a in (parts, dw, db, *(given[name] for name in case.changes))])
+    assert len(found[0][0]) == (1 if len(inputs["x"]) == 3 else 17)  # 512 work-groups of 30 tiles
+    for ours, twin in zip(*found, strict=True):
+        assert_matches(ours, twin, terms=case.terms)
 
 
 def gradients(
