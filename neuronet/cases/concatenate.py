@@ -71,6 +71,20 @@ class ConcatenateBackwardOne(Concatenate):
         concatenate.backward_one(**arrays, offset=0 if self.first else self.window1)
 
 
+@dataclass(frozen=True)
+class ConcatenatePad(Concatenate):
+    op = "concatenate.pad"
+
+    def inputs(self, rng: np.random.Generator) -> Arrays:
+        return {"part": rng.standard_normal(self.parts["b"])}
+
+    def outputs(self) -> dict[str, Shape]:
+        return {"out": self.both}
+
+    def run(self, **arrays: DeviceArray) -> None:
+        concatenate.pad(**arrays)
+
+
 _SIZES = [(1, 1, 1), (3, 5, 2), (17, 1, 9), (2, 33, 31), (67, 3, 21)]
 SMALL: list[Case] = [
     case
@@ -78,6 +92,7 @@ SMALL: list[Case] = [
     for case in (
         ConcatenateForward(*size),
         ConcatenateBackward(*size),
+        ConcatenatePad(*size),
         ConcatenateBackwardOne(*size),
         ConcatenateBackwardOne(*size, first=False),
     )

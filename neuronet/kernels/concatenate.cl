@@ -40,6 +40,17 @@ __kernel void DeconcatenateOne(
     output[r * window + k] = input[r * windows + offset + k];
 }
 
+// output[r] = [ 0 | input[r] ]
+// grid: windows, rows
+__kernel void PadBuffer(
+    __global const float *input,    // [rows, window]
+    __global float *output,         // [rows, windows]
+    const int window, const int windows)
+{
+    const int k = get_global_id(0), r = get_global_id(1), zeros = windows - window;
+    output[r * windows + k] = k < zeros ? 0.0f : input[r * window + k - zeros];
+}
+
 // --- CPU: a work-item copies 16 rows, 8 values at once ----------------------------------------------
 
 #define STRETCH 16
@@ -78,5 +89,20 @@ __kernel void DeconcatenateBuffersCPU(
     for (int r = first; r < last; ++r) {
         copy_row(input + r * windows, output1 + r * window1, window1);
         copy_row(input + r * windows + window1, output2 + r * window2, window2);
+    }
+}
+
+// group: 1
+// grid: rows/16
+__kernel void PadBufferCPU(
+    __global const float *input,    // [rows, window]
+    __global float *output,         // [rows, windows]
+    const int rows, const int window, const int windows)
+{
+    const int first = STRETCH * get_global_id(0), last = min(first + STRETCH, rows), zeros = windows - window;
+    for (int r = first; r < last; ++r) {
+        for (int k = 0; k < zeros; k += 8)
+            store8(0.0f, output + r * windows + k, zeros - k);
+        copy_row(input + r * window, output + r * windows + zeros, window);
     }
 }

@@ -28,12 +28,10 @@ class CNeuronPairs(CNeuronBaseOCL):
     def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
         units, self.window = input_shape
         self.odd = units % 2 == 1
-        if self.odd:
-            self.zero = self.batch_array("zero", (self.window,))
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         if self.odd:
-            concatenate.forward(self.zero, flat(prev.output), flat(self.output))
+            concatenate.pad(flat(prev.output), flat(self.output))
         else:
             elementwise.copy(prev.output, self.output)
 
@@ -55,7 +53,6 @@ class CNeuronSecondOfPairs(CNeuronBaseOCL):
 
     def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
         self.pairs = self.inner("pairs", CNeuronPairs(), input_shape)
-        self.zero = self.batch_array("zero", self.output.shape[1:])
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self.pairs.feedForward(prev)
@@ -63,7 +60,7 @@ class CNeuronSecondOfPairs(CNeuronBaseOCL):
         concatenate.backward_one(rows(self.pairs.output), rows(self.output), offset=window)
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        concatenate.forward(rows(self.zero), rows(self.gradient), rows(self.pairs.gradient))
+        concatenate.pad(rows(self.gradient), rows(self.pairs.gradient))
         self.pairs.calcInputGradients(prev)
 
 
@@ -82,9 +79,7 @@ class CNeuronUpsample(CNeuronBaseOCL):
     def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
         self.dense = self.inner("dense", unit_dense(input_shape[1], 2 * self.window), input_shape)
         self.odd = self.units % 2 == 1
-        if self.odd:
-            self.zero = self.batch_array("zero", (self.window,))
-        else:
+        if not self.odd:
             self.end_with(self.dense)
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
@@ -94,7 +89,7 @@ class CNeuronUpsample(CNeuronBaseOCL):
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         if self.odd:
-            concatenate.forward(self.zero, flat(self.gradient), flat(self.dense.gradient))
+            concatenate.pad(flat(self.gradient), flat(self.dense.gradient))
         self.dense.calcInputGradients(prev)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:

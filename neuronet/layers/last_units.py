@@ -39,19 +39,13 @@ class CNeuronLastUnitsOCL(CNeuronBaseOCL):
 
     def allocate(self, input_shape: Shape, rng: np.random.Generator) -> None:
         self.left_out = math.prod(input_shape) - math.prod(self.output.shape[1:])
-        if self.left_out:
-            self.zero = self.batch_array("zero", (self.left_out,))
 
     def feedForward(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         concatenate.backward_one(_rows(prev.output), _rows(self.output), offset=self.left_out)
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
-        if not prev.needs_gradient:
-            return
-        if self.left_out:
-            concatenate.forward(self.zero, _rows(self.gradient), _rows(prev.gradient))
-        else:
-            concatenate.backward_one(_rows(self.gradient), _rows(prev.gradient), offset=0)
+        if prev.needs_gradient:
+            concatenate.pad(_rows(self.gradient), _rows(prev.gradient))
 
 
 def _rows(array: DeviceArray) -> DeviceArray:

@@ -28,6 +28,13 @@ def backward_one(dout: DeviceArray, part: DeviceArray, *, offset: int) -> None:
     dout.device.kernel("DeconcatenateOne")(input=dout, output=part, offset=offset)
 
 
+def pad(part: DeviceArray, out: DeviceArray) -> None:
+    """out [rows, n1 + n2] = [0 | part] of part [rows, n2]."""
+    if part.shape[1] > out.shape[1]:
+        raise ShapeError(f"{part!r} does not fit into {out!r}", where="concatenate")
+    out.device.kernel(f"PadBuffer{_form(out)}")(input=part, output=out)
+
+
 def _check(both: DeviceArray, a: DeviceArray, b: DeviceArray) -> None:
     if both.shape[1] != a.shape[1] + b.shape[1]:
         raise ShapeError(f"{a!r} and {b!r} side by side are not {both!r}", where="concatenate")

@@ -20,3 +20,9 @@ def DeconcatenateBuffers(*, input: A, output1: A, output2: A) -> None:
 
 def DeconcatenateOne(*, input: A, output: A, offset: int) -> None:
     output[...] = input[:, offset : offset + output.shape[1]]
+
+
+def PadBuffer(*, input: A, output: A) -> None:
+    zeros = output.shape[1] - input.shape[1]
+    output[:, :zeros] = 0.0
+    output[:, zeros:] = input
