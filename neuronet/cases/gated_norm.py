@@ -70,9 +70,8 @@ class GatedNormBackward(GatedNorm):
 
 
 #  count window width
-_SIZES = [(1, 1, 1), (3, 257, 300), (67, 9, 11), (33, 64, 64), (18, 70, 75)]
+_SIZES = [(1, 1, 1), (3, 257, 300), (67, 9, 11), (33, 64, 64), (18, 70, 75), (5, 512, 520), (2, 513, 513)]
+_CHUNKS = (1, 2, 8, 16, 20, 2, 1)
 SMALL: list[Case] = [GatedNormForward(*size) for size in _SIZES]
-SMALL += [
-    GatedNormBackward(*size, chunks=chunks) for size, chunks in zip(_SIZES, (1, 2, 8, 16, 20), strict=True)
-]
+SMALL += [GatedNormBackward(*size, chunks=chunks) for size, chunks in zip(_SIZES, _CHUNKS, strict=True)]
 LARGE: list[Case] = [GatedNormForward(8192, 256, 644), GatedNormBackward(8192, 256, 644, 512)]

@@ -63,12 +63,17 @@ __kernel void CausalConvGradient(
         tap[k] = w[k * channels + c];
         d[k] = dw[k] = 0.0f;
     }
-    for (int t = min(end + TAPS - 1, length) - 1; t >= begin; --t) {
-        float x[TAPS], z = b[c], dx = 0.0f;
-        for (int k = 0; k < TAPS; ++k) {
-            x[k] = input(rows, tail, t - TAPS + 1 + k, width, channels);
+    const int from = min(end + TAPS - 1, length) - 1;
+    float x[TAPS];                              // of tap k at step t: input t - 3 + k
+    for (int k = 1; k < TAPS; ++k)
+        x[k - 1] = input(rows, tail, from - TAPS + 1 + k, width, channels);
+    for (int t = from; t >= begin; --t) {
+        float z = b[c], dx = 0.0f;
+        for (int k = TAPS - 1; k > 0; --k)
+            x[k] = x[k - 1];
+        x[0] = input(rows, tail, t - TAPS + 1, width, channels);
+        for (int k = 0; k < TAPS; ++k)
             z += tap[k] * x[k];
-        }
         for (int k = TAPS - 1; k > 0; --k)
             d[k] = d[k - 1];
         d[0] = dy[t * channels] * activation_gradient(z, ACT_SILU);

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from neuronet.activations import Activation
-from neuronet.device.array import Shape
+from neuronet.device.array import DeviceArray, Shape
 from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
 from neuronet.layers.mamba import CNeuronMambaOCL
 from neuronet.layers.port import CNeuronPort
-from neuronet.ops import elementwise
+from neuronet.ops import elementwise, sum_norm
 
 WIDER = 4  # the feed-forward part is so many times as wide as a unit
 
@@ -51,7 +51,6 @@ class CNeuronMambaBlockOCL(CNeuronBaseOCL):
         self.ff0 = dense("ff0", window, WIDER * window, Activation.LRELU)
         self.ff1 = dense("ff1", WIDER * window, window, Activation.NONE)
         self.ff1.SetGradient(self.gradient)
-        self.port = self.inner("port", CNeuronPort(), input_shape)
         self.middle = self.inner("middle", CNeuronPort(output=True), input_shape)
         self.mamba.SetGradient(self.middle.gradient)
         self.mamba.forget_output()
@@ -73,26 +72,30 @@ class CNeuronMambaBlockOCL(CNeuronBaseOCL):
         self.mamba.Clear()
 
     def _feed_forward_part(self, prev: CNeuronBaseOCL) -> None:
-        elementwise.add(prev.output, self.mamba.output, self.middle.output)
-        self.norm1.feedForward(self.middle)
+        norm, m = self.norm1, self.middle.output
+        weights, moments = (norm.gamma.value, norm.beta.value), (norm.mean, norm.scale)
+        sum_norm.forward(prev.output, self.mamba.output, *weights, m, *moments, norm.output, eps=norm.eps)
         self.ff0.feedForward(self.norm1)
         self.ff1.feedForward(self.ff0)
-        elementwise.add(self.middle.output, self.ff1.output, self.output)
+        elementwise.add(m, self.ff1.output, self.output)
 
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self.inner_gradients(self.ff1, self.ff0)
         self.inner_gradients(self.ff0, self.norm1)
-        self.inner_gradients(self.norm1, self.middle)
-        elementwise.add(self.middle.gradient, self.gradient, self.middle.gradient)
+        self._norm_gradient(self.norm1, self.middle.output, self.gradient, self.middle.gradient)
         self.inner_gradients(self.mamba, self.norm0)
         if prev.needs_gradient:
-            self.port.output = prev.output
-            self.norm0.calcInputGradients(self.port)
-            elementwise.add(self.port.gradient, self.middle.gradient, prev.gradient)
+            self._norm_gradient(self.norm0, prev.output, self.middle.gradient, prev.gradient)
+
+    def _norm_gradient(
+        self, norm: CNeuronLayerNormOCL, x: DeviceArray, shortcut: DeviceArray, dx: DeviceArray
+    ) -> None:
+        """dx of a norm's input x, whose shortcut around the branch behind the norm has a gradient too."""
+        sum_norm.backward(x, norm.gradient, norm.mean, norm.scale, norm.gamma.value, shortcut, dx)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self.norm0.calcWeightGradients(prev)
         self.inner_weights(self.mamba, self.norm0)
-        self.inner_weights(self.norm1, self.middle)
+        self.norm1.calcWeightGradients(self.middle)
         self.inner_weights(self.ff0, self.norm1)
         self.inner_weights(self.ff1, self.ff0)
