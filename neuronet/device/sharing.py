@@ -59,10 +59,11 @@ def shared(arrays: Sequence[DeviceArray], uses: Uses) -> Iterator[None]:
     ``uses`` are the launches of one round; each round has to write what it reads, and nothing of it may be
     needed in the next. Behind it the arrays are nowhere again, until they are used.
     """
-    moving = {a.memory: a for a in arrays if not a.memory.is_there and a.memory in uses.spans}
+    movable = [a for a in arrays if not a.memory.is_there and a.memory in uses.spans]
+    moving = {a.memory: a for a in sorted(movable, key=lambda a: a.size)}  # of several views the largest
     places: list[_Place] = []
     place_of: dict[Memory, _Place] = {}
-    for memory, array in sorted(moving.items(), key=lambda item: -item[1].size):
+    for memory, array in reversed(moving.items()):
         span = uses.spans[memory]
         place = next((p for p in places if p.is_free(array, span)), None)
         if place is None:
