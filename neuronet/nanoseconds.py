@@ -19,5 +19,5 @@ def nanoseconds(times: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool
     lost = np.isnat(times)
     if np.datetime_data(times.dtype)[0] not in FINER:
         lost |= (times < BEGIN) | (times >= END)
-    held = np.where(lost, np.datetime64("NaT"), times)
+    held = np.where(lost, np.array("NaT", times.dtype), times)
     return held.astype("datetime64[ns]").astype(np.int64), lost

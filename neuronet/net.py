@@ -61,10 +61,8 @@ class CNet:
             raise SpecError(f"batch={batch} is not positive", where="CNet", fix="choose batch >= 1")
         if not layers:
             raise SpecError("has no layers", where="CNet", fix="give at least one layer")
-        self.input_shape: Shape = tuple(int(n) for n in input_shape)
-        self.second_shape: Shape | None = (
-            None if second_shape is None else tuple(int(n) for n in second_shape)
-        )
+        self.input_shape: Shape = tuple(map(int, input_shape))
+        self.second_shape: Shape | None = None if second_shape is None else tuple(map(int, second_shape))
         self.layers = list(layers)
         self.batch, self.loss, self.optimizer = batch, make_loss(loss), optimizer or Adam()
         self.builder: dict[str, Any] | None = None  # the declaration of the model that made this net
@@ -72,11 +70,9 @@ class CNet:
         if self.second_shape is None:
             for i, layer in enumerate(self.layers):
                 if layer.takes_second:
-                    raise SpecError(
-                        "takes a second input, the net has none",
-                        where=f"layer {i} ({type(layer).__name__})",
-                        fix="give CNet a second_shape, and feedForward a second array",
-                    )
+                    where = f"layer {i} ({type(layer).__name__})"
+                    fix = "give CNet a second_shape, and feedForward a second array"
+                    raise SpecError("takes a second input, the net has none", where=where, fix=fix)
 
     # --- building --------------------------------------------------------------------
 
@@ -153,15 +149,14 @@ class CNet:
 
         def launches() -> None:
             self.apply_loss(self.target.rows(self.rows))
-            self._backward(lambda layer, prev, second: layer.back_propagate(prev, second))
+            self._gradients()
 
         self.run("gradients", launches)
         return float(self.loss_value.read()[1])
 
     def backProp(self, target: Any) -> float:
         """Gradients, then one step of the optimiser. Returns the mean loss before the step."""
-        if self._gradients_used:
-            self.pool.gradients.fill(0.0)
+        self.clear_gradients()
         mean = self._add_gradients(target)
         self._table.write(self.optimizer.rates(self.steps)[None])
         self.step.write([self.steps, -1, -1, 0])
@@ -169,9 +164,14 @@ class CNet:
         self._update_pool()
         if (slow := self.pool.slow) is not None:
             self.optimizer.update_slow(slow)
-        self._gradients_used = False  # the optimiser has set them to zero, or goes on adding to them
         self.steps += 1
         return mean
+
+    def clear_gradients(self) -> None:
+        """Set to zero what ``calcGradients`` has left: a step begins there."""
+        if self._gradients_used:
+            self.pool.gradients.fill(0.0)
+            self._gradients_used = False
 
     def predict(self, x: Any, second: Any = None) -> Array:
         """Outputs [n, *output_shape] for any number of rows, in evaluation mode."""
@@ -235,25 +235,30 @@ class CNet:
                 loss_op.add_penalty(layer.penalty, *counters)
 
     def backward(self) -> None:
-        """dL/d(output) of every layer, from last to first; no weight and no weight's gradient changes."""
+        """dL/d(output) of every layer, from last to first; no weight changes."""
         self._backward(lambda layer, prev, second: layer.calcInputGradients(prev, second))
 
     def descend(self) -> None:
         """The backward pass and one step of the optimiser, from parameter gradients of zero to such again."""
         # the layers' own kernels may do the step where nothing else needs the gradients
         fused = self.optimizer.fused and self.optimizer.clip_norm is None and not self.split_updates
-        optimizer, slow = self.optimizer if fused else None, self.pool.slow
-        if slow is not None and self.optimizer.slow_first:  # before this step adds to their gradients
-            self.backward()
-            self.optimizer.update_slow(slow)
-            for prev, layer in reversed(self.pairs):
-                layer.train_weights(prev, self._second_of(layer), optimizer)
-        else:
-            self._backward(lambda layer, prev, second: layer.back_propagate(prev, second, optimizer))
+        self._gradients(self.optimizer if fused else None, step_slow=True)
         if not fused:
             self._update_pool()
-        if slow is not None and not self.optimizer.slow_first:
+        if (slow := self.pool.slow) is not None and not self.optimizer.slow_first:
             self.optimizer.update_slow(slow)
+
+    def _gradients(self, optimizer: Optimizer | None = None, *, step_slow: bool = False) -> None:
+        """Of inputs and of weights, or in place of the latter a step of ``optimizer``, layer by layer."""
+        slow = self.pool.slow
+        if slow is None or not self.optimizer.slow_first:
+            self._backward(lambda layer, prev, second: layer.back_propagate(prev, second, optimizer))
+            return
+        self.backward()  # always all of it first: ``sharing`` counts on one order of launches
+        if step_slow:  # before this pass adds to their gradients
+            self.optimizer.update_slow(slow)
+        for prev, layer in reversed(self.pairs):
+            layer.train_weights(prev, self._second_of(layer), optimizer)
 
     @contextmanager
     def sharing(self) -> Iterator[None]:
@@ -326,16 +331,11 @@ class CNet:
     def _checked(self, values: Any, shape: Shape, name: str, *, limit: bool = True) -> Array:
         host = np.asarray(values)
         if host.ndim == 0 or host.shape[1:] != shape or not len(host):
-            raise ShapeError(
-                f"{name} has shape {host.shape}, expected [n, {', '.join(map(str, shape))}] with n >= 1",
-                where="CNet",
-            )
+            what = f"{name} has shape {host.shape}, expected [n, {', '.join(map(str, shape))}] with n >= 1"
+            raise ShapeError(what, where="CNet")
         if limit and len(host) > self.batch:
-            raise ShapeError(
-                f"{name} has {len(host)} rows, the net takes {self.batch}",
-                where="CNet",
-                fix="use predict(), or build the net with a larger batch",
-            )
+            what = f"{name} has {len(host)} rows, the net takes {self.batch}"
+            raise ShapeError(what, where="CNet", fix="use predict(), or build the net with a larger batch")
         return host
 
     # --- saving ----------------------------------------------------------------------
@@ -357,9 +357,8 @@ class CNet:
         """The net that ``spec`` declares, not built yet. SpecError when it cannot be."""
         known = {"input_shape", "second_shape", "batch", "loss", "optimizer", "layers", "builder"}
         if unknown := sorted(spec.keys() - known):
-            raise SpecError(
-                f"unknown key {', '.join(map(repr, unknown))}", where="net", fix=f"use {sorted(known)}"
-            )
+            what = f"unknown key {', '.join(map(repr, unknown))}"
+            raise SpecError(what, where="net", fix=f"use {sorted(known)}")
         if missing := sorted({"input_shape", "layers"} - spec.keys()):
             raise SpecError(f"missing key {', '.join(map(repr, missing))}", where="net")
         rest = {key: spec[key] for key in ("batch", "loss", "second_shape") if spec.get(key) is not None}
@@ -377,6 +376,7 @@ class CNet:
 
     def set_arrays(self, arrays: dict[str, Array], where: str = "CNet") -> None:
         """Write back what ``arrays()`` gave. Moments may be missing; FileFormatError for anything else."""
+        self.clear_gradients()  # later it would take the slow ones that are written here
         write_arrays(named_arrays(self.layers), arrays, where)
         self.steps = int(arrays.get("optimizer/step", [0])[0])
         self.step.write([self.steps, -1, -1, 0])

@@ -139,7 +139,7 @@ def time_harmonics(bars: Bars) -> dict[str, Floats]:
     for name, unit in (("month", "M"), ("year", "Y")):
         period = stamps.astype(f"datetime64[{unit}]")
         start = period.astype("datetime64[ns]").astype(np.int64)
-        end = (period + 1).astype("datetime64[ns]").astype(np.int64)
+        end = (period + np.array(1, f"timedelta64[{unit}]")).astype("datetime64[ns]").astype(np.int64)
         places[name] = (bars.time - start) / (end - start)
     columns: dict[str, Floats] = {}
     for name, place in places.items():

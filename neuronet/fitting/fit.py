@@ -103,9 +103,8 @@ def fit(
                 state.stopped = "patience"
             if on_epoch is not None:
                 on_epoch(state)
-            if (
-                not state.stopped and stop is not None and stop()
-            ):  # also where an epoch is too short to be asked
+            # asked here too, as an epoch may be too short to be asked within
+            if not state.stopped and stop is not None and stop():
                 state.stopped = "interrupted"
                 return state
     state.last = net.arrays()
@@ -177,6 +176,7 @@ def _train_epoch(
     first = net.steps - state.batch  # training step of the epoch's first batch
     table.write(np.stack([net.optimizer.rates(first + i) for i in range(len(batches))]))
     net.TrainMode(True)
+    net.clear_gradients()  # of a calcGradients before, or of on_epoch
     feed.begin(order, batch=state.batch)
     net.loss_value.write([state.loss_sum, 0.0])
     done_samples, pace = sum(batches[: state.batch]), Pace()

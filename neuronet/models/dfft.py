@@ -23,7 +23,7 @@ from neuronet.layers.last_units import CNeuronLastUnitsOCL
 from neuronet.layers.position_encoder import CNeuronPositionEncoder
 from neuronet.layers.tae import CNeuronTAE
 from neuronet.losses.action import Action
-from neuronet.models.base import Model, check_finite
+from neuronet.models.base import Model, check_finite, real_numbers
 from neuronet.net import CNet
 from neuronet.optim.adam import Adam
 
@@ -172,8 +172,14 @@ class DFFT(Model):
 
         DataError for a value in ``x`` or an answer that is not finite: it would read as "sell".
         """
-        net, x = self.net, np.asarray(x)
-        check_finite(x, "window {}", "DFFT.act")
+        net = self.net
+        try:
+            x = real_numbers(x)
+        except ValueError:
+            fix = "give an array [n, history, features]"
+            raise ShapeError("x are not numbers of equal shapes", where="DFFT.act", fix=fix) from None
+        if x.shape[1:] == net.input_shape:  # predict refuses others
+            check_finite(x, "window {}", "DFFT.act")
         y = net.predict(x).astype(np.float64)
         if not (finite := np.isfinite(y).all(axis=1)).all():
             what = f"the answer for window {np.flatnonzero(~finite)[0]} is not finite"

@@ -22,7 +22,7 @@ from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.dense import CNeuronDenseOCL
 from neuronet.layers.stca_encoder import CNeuronSTCAEncoder
 from neuronet.layers.ts_position_encoder import CNeuronTSPositionEncoder, time_phases
-from neuronet.models.base import Model, check_finite, real_numbers
+from neuronet.models.base import LARGEST, Model, check_finite, real_numbers
 from neuronet.models.mamba4cast_layers import DAY, WEEK, YEAR
 from neuronet.models.stca_stream import STCAStream, encoder_of
 from neuronet.net import CNet
@@ -233,7 +233,7 @@ class STCA(Model):
                 raise DataError(what, where="STCA.fit", fix=fix)
             if behind is not None:
                 last_bars = starts + self.context - 1
-                for end in last_bars[~np.isfinite(behind[last_bars]).all(axis=(1, 2))]:
+                for end in last_bars[~(np.abs(behind[last_bars]) <= LARGEST).all(axis=(1, 2))]:
                     check_finite(behind[end], f"scenario {{}} of bar {end}", "STCA.fit")
             return Source.windows(rows, targets, starts, self.context, phases, behind)
 

@@ -192,6 +192,20 @@ def test_stop_is_asked_after_every_epoch_too(device: Device) -> None:
     assert (state.stopped, state.epoch, state.batch) == ("interrupted", 3, 0)
 
 
+def test_gradients_by_hand_are_no_part_of_the_next_step(device: Device) -> None:
+    """calcGradients before the training and in on_epoch: the weights are those of a training without."""
+    plain, looked_at = (make_net(device, optimizer=nn.Adam(lr=0.01, clip_norm=1.0)) for _ in range(2))
+
+    def look(_: TrainingState | None = None) -> None:
+        looked_at.feedForward(np.ones((2, 4, 3)))
+        looked_at.calcGradients(np.full((2, 2), 5.0))
+
+    fit(plain, TRAIN, epochs=3)
+    look()
+    fit(looked_at, TRAIN, epochs=3, on_epoch=look)
+    np.testing.assert_array_equal(weights(looked_at), weights(plain))
+
+
 def test_an_overflow_on_numpy_is_no_warning() -> None:
     with pytest.raises(nn.TrainingError, match="the loss is not finite"):
         fit(make_net(nn.NumpyDevice(), optimizer=nn.SGD(lr=1e30)), TRAIN, epochs=2)

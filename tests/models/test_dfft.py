@@ -68,6 +68,9 @@ def test_a_window_without_an_answer_is_no_sell() -> None:
     with pytest.raises(DataError, match=r"DFFT\.act: window 3 has 1e\+39 in column 1"):
         model.act(x)
     x[3, 5, 1] = 0.0
+    for wrong in (np.full(8, np.nan), np.full((8, 2), np.inf), [["a"]], [[None]]):
+        with pytest.raises(ShapeError, match=r"x (has shape|are not numbers)"):
+            model.act(wrong)
     model.net.layers[-1].parameters[0].value.fill(np.inf)
     with pytest.raises(DataError, match="the answer for window 0 is not finite"):
         model.act(x)

@@ -287,7 +287,7 @@ def test_a_bad_bar_is_refused_and_leaves_no_trace(device: Device) -> None:
             with pytest.raises(DataError, match=f"STCA.append: {what}"):
                 model.append([rows[t, 0], float(value)], times[t])
         with pytest.raises(DataError, match="time 0 is NaT"):
-            model.append(rows[t], np.datetime64("NaT"))
+            model.append(rows[t], np.datetime64("NaT", "s"))
         np.testing.assert_array_equal(model.append(rows[t], times[t]), wanted[t - 40])
 
 

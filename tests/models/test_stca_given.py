@@ -156,6 +156,10 @@ def test_bad_scenarios_are_named() -> None:
         model.fit(rows, targets, times, scenarios=asked, device=device)
     with pytest.raises(DataError, match="scenario 1 of bar 40"):
         model.fit(rows, targets, times, scenarios=asked, ends=[59], validation=[40], epochs=1, device=device)
+    asked[40, 1, 0] = 1e39  # finite, but not in float32
+    with pytest.raises(DataError, match=r"STCA.fit: scenario 1 of bar 40 has 1e\+39 in column 0"):
+        model.fit(rows, targets, times, scenarios=asked, device=device)
+    asked[40, 1, 0] = np.nan
     model.fit(rows, targets, times, scenarios=asked, ends=[30, 59], epochs=1, device=device)
     now = asked[-1]
     with pytest.raises(SpecError, match=r"STCA.answer: there are no scenarios\nFix: give scenarios=\[2, 2\]"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,22 @@ def test_calc_gradients_starts_afresh(device: Device) -> None:
     once = net.layers[0].b.gradient.read()
     net.calcGradients(y[:, :1])
     np.testing.assert_array_equal(net.layers[0].b.gradient.read(), once)
+
+
+@pytest.mark.parametrize("slow_first", [False, True])
+def test_gradients_by_hand_are_the_same_where_memory_is_shared(device: Device, slow_first: bool) -> None:
+    """As in a callback of fit: what shares memory there is chosen for the order of its steps."""
+    x, y = np.random.default_rng(6).standard_normal((2, 4, 5, 4))
+    found = []
+    for share in (False, True):
+        layers = [nn.CNeuronXCiTOCL(heads=2, dimension=3, post_norm=True), SlowBias(neurons=4)]
+        optimizer = nn.BiLevel(lr=0.01, slow_lr=0.1, every=2, slow_first=slow_first)
+        net = nn.CNet(input_shape=(5, 4), layers=layers, batch=4, optimizer=optimizer).build(device, seed=1)
+        with net.sharing() if share else nullcontext():
+            net.feedForward(x)
+            net.calcGradients(y[:, 0])
+            found.append(net.pool.gradients.read())
+    np.testing.assert_array_equal(*found)
 
 
 def test_halving_by_hand() -> None:
