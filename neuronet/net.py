@@ -31,7 +31,6 @@ from neuronet.storage.model import ModelFile
 from neuronet.storage.weights import named_arrays, write_arrays
 
 Array = NDArray[Any]
-TapeKey = Hashable
 Pass = Callable[[CNeuronBaseOCL, CNeuronBaseOCL, CNeuronBaseOCL | None], None]  # layer, previous, second
 
 
@@ -81,7 +80,7 @@ class CNet:
         self.device = device or find_device()
         self.rows, self.training, self.steps = self.batch, True, 0
         self.revision = 0  # counts what changed the weights and was no training step
-        self._tapes: dict[TapeKey, Tape] = {}
+        self._tapes: dict[Hashable, Tape] = {}
         self._gradients_used = False
         self.step = self.device.array((4,), np.int32, name="step").write([0, -1, -1, 0])
         rng = np.random.default_rng(seed)
@@ -134,38 +133,39 @@ class CNet:
 
     def calcGradients(self, target: Any) -> float:
         """Loss of the last pass and every gradient, without an update. Returns the mean loss."""
+        self._take_target(target)
         if self._gradients_used or self.pool.slow is not None:
             self.pool.gradients.fill(0.0)
         self._gradients_used = True
-        return self._add_gradients(target)
+        return self._add_gradients()
 
-    def _add_gradients(self, target: Any) -> float:
-        """``calcGradients`` on top of what is there: slow parameters add up over steps."""
-        wanted = (self.rows, *self.target_shape)
-        host = np.asarray(target)
+    def backProp(self, target: Any) -> float:
+        """Gradients, then one step of the optimiser. Returns the mean loss before the step."""
+        self._take_target(target)
+        self.clear_gradients()
+        self._table.write(self.optimizer.rates(self.steps)[None])
+        self.step.write([self.steps, -1, -1, 0])
+        self.optimizer.next_step(self._table, self.step)
+        mean = self._add_gradients(step_slow=True)
+        self._update_pool()
+        self.steps += 1
+        return mean
+
+    def _take_target(self, target: Any) -> None:
+        host, wanted = np.asarray(target), (self.rows, *self.target_shape)
         if host.shape != wanted:
             raise ShapeError(f"target has shape {host.shape}, expected {wanted}", where="CNet")
         self.target.rows(self.rows).write(host)
 
+    def _add_gradients(self, *, step_slow: bool = False) -> float:
+        """On top of what is there: slow parameters add up over steps."""
+
         def launches() -> None:
             self.apply_loss(self.target.rows(self.rows))
-            self._gradients()
+            self._gradients(step_slow=step_slow)
 
-        self.run("gradients", launches)
+        self.run(("gradients", step_slow), launches)
         return float(self.loss_value.read()[1])
-
-    def backProp(self, target: Any) -> float:
-        """Gradients, then one step of the optimiser. Returns the mean loss before the step."""
-        self.clear_gradients()
-        mean = self._add_gradients(target)
-        self._table.write(self.optimizer.rates(self.steps)[None])
-        self.step.write([self.steps, -1, -1, 0])
-        self.optimizer.next_step(self._table, self.step)
-        self._update_pool()
-        if (slow := self.pool.slow) is not None:
-            self.optimizer.update_slow(slow)
-        self.steps += 1
-        return mean
 
     def clear_gradients(self) -> None:
         """Set to zero what ``calcGradients`` has left: a step begins there."""
@@ -195,7 +195,7 @@ class CNet:
 
     # --- launches, for ``fit`` and tapes ------------------------------------------------
 
-    def run(self, key: TapeKey, work: Callable[[], None], tapes: dict[TapeKey, Tape] | None = None) -> None:
+    def run(self, key: Hashable, work: Callable[[], None], tapes: dict[Hashable, Tape] | None = None) -> None:
         """Run launches: the first time in this mode and batch size checked, from then on replayed."""
         if not Tape.enabled():
             work()
@@ -243,10 +243,7 @@ class CNet:
         # the layers' own kernels may do the step where nothing else needs the gradients
         fused = self.optimizer.fused and self.optimizer.clip_norm is None and not self.split_updates
         self._gradients(self.optimizer if fused else None, step_slow=True)
-        if not fused:
-            self._update_pool()
-        if (slow := self.pool.slow) is not None and not self.optimizer.slow_first:
-            self.optimizer.update_slow(slow)
+        self._update_pool(fast=not fused)
 
     def _gradients(self, optimizer: Optimizer | None = None, *, step_slow: bool = False) -> None:
         """Of inputs and of weights, or in place of the latter a step of ``optimizer``, layer by layer."""
@@ -268,15 +265,17 @@ class CNet:
         it; behind it each layer has its own again.
         """
         rows, training = self.rows, self.training
-        self.set_rows(self.batch)
-        self.TrainMode(True)
-        with Uses(self.device) as uses:
-            self.optimizer.next_step(self._table, self.step)
-            self.forward()
-            self.apply_loss(self.target)
-            self.descend()
-        self.set_rows(rows)
-        self.TrainMode(training)
+        try:
+            self.set_rows(self.batch)
+            self.TrainMode(True)
+            with Uses(self.device) as uses:
+                self.optimizer.next_step(self._table, self.step)
+                self.forward()
+                self.apply_loss(self.target)
+                self.descend()
+        finally:
+            self.set_rows(rows)
+            self.TrainMode(training)
         with shared(self.brief, uses):
             try:
                 yield
@@ -303,10 +302,12 @@ class CNet:
                 work(layer, prev, port)
                 elementwise.add(second.gradient, port.gradient, second.gradient)
 
-    def _update_pool(self) -> None:
-        fast = self.pool.fast
-        self.optimizer.clip(fast.gradient)
-        self.optimizer.update(fast)
+    def _update_pool(self, *, fast: bool = True) -> None:
+        if fast:
+            self.optimizer.clip(self.pool.fast.gradient)
+            self.optimizer.update(self.pool.fast)
+        if (slow := self.pool.slow) is not None and not self.optimizer.slow_first:
+            self.optimizer.update_slow(slow)
 
     def check_second(self, given: bool) -> None:
         """ShapeError unless a second input is given exactly where the net has one: none is dropped."""

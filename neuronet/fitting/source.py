@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from neuronet.device.array import DeviceArray
 from neuronet.device.tape import Tape
 from neuronet.errors import DataError, ShapeError
-from neuronet.net import CNet, TapeKey
+from neuronet.net import CNet
 from neuronet.ops import elementwise, gather
 from neuronet.ops import step as step_op
 
@@ -165,7 +166,7 @@ class Feed:
                 repeated = np.repeat(source.second[:, None], source.behind.shape[1], axis=1)
                 self.second_behind = self._put(repeated, f"{where} second input behind")
         self.starts = net.device.array((max(1, len(source)),), np.int32, name=f"{where} starts")
-        self.tapes: dict[TapeKey, Tape] = {}
+        self.tapes: dict[Hashable, Tape] = {}
 
     def begin(self, order: Array, *, batch: int = 0) -> None:
         """Start a pass over the samples in ``order``, at batch number ``batch``."""

@@ -32,11 +32,11 @@ __kernel void ActivateGPU(
     __global float *y,          // [n]
     const int n, const int activation)
 {
-    const int i = 4 * get_global_id(0);
-    const float4 v = line4(z + i, n - i);
+    const int i = 4 * get_global_id(0), count = n - i, whole = count >= 4;
+    const float4 v = line4(z + i, count, whole);
     const float4 a = (float4)(activate(v.s0, activation), activate(v.s1, activation),
                               activate(v.s2, activation), activate(v.s3, activation));
-    put_line4(a, y + i, n - i);
+    put_line4(a, y + i, count, whole);
 }
 
 // grid: n/4
@@ -46,9 +46,9 @@ __kernel void DeActivationGPU(
     __global float *dz,         // [n]
     const int n, const int activation)
 {
-    const int i = 4 * get_global_id(0);
-    const float4 v = line4(s + i, n - i);
+    const int i = 4 * get_global_id(0), count = n - i, whole = count >= 4;
+    const float4 v = line4(s + i, count, whole);
     const float4 slope = (float4)(activation_gradient(v.s0, activation), activation_gradient(v.s1, activation),
                                   activation_gradient(v.s2, activation), activation_gradient(v.s3, activation));
-    put_line4(line4(dy + i, n - i) * slope, dz + i, n - i);
+    put_line4(line4(dy + i, count, whole) * slope, dz + i, count, whole);
 }

@@ -59,20 +59,25 @@ float sum8(float8 v)
     return (two.s0 + two.s2) + (two.s1 + two.s3);
 }
 
-// --- 4 neighbours, of arrays that start at whole lines, as a device gives them: GPUs read 16 bytes at once ---
+// --- 4 neighbours, which a GPU reads and writes at once ------------------------------------------
+// The first `count` of them are there. `whole`: all or none, p being an array's start + a multiple of 4.
 
-float4 line4(const __global float *p, int count)            // p + a multiple of 4; zeros behind the count-th
+float4 line4(const __global float *p, int count, int whole)    // zeros behind the count-th
 {
-    if (count >= 4) return *(const __global float4 *)p;
-    return (float4)(count > 0 ? p[0] : 0.0f, count > 1 ? p[1] : 0.0f, count > 2 ? p[2] : 0.0f, 0.0f);
+    if (whole) return count > 0 ? *(const __global float4 *)p : (float4)0.0f;
+    return (float4)(count > 0 ? p[0] : 0.0f, count > 1 ? p[1] : 0.0f, count > 2 ? p[2] : 0.0f, count > 3 ? p[3] : 0.0f);
 }
 
-void put_line4(float4 v, __global float *p, int count)
+void put_line4(float4 v, __global float *p, int count, int whole)
 {
-    if (count >= 4) { *(__global float4 *)p = v; return; }
+    if (whole) {
+        if (count > 0) *(__global float4 *)p = v;
+        return;
+    }
     if (count > 0) p[0] = v.s0;
     if (count > 1) p[1] = v.s1;
     if (count > 2) p[2] = v.s2;
+    if (count > 3) p[3] = v.s3;
 }
 
 #define MOST_TOUCHED (1 << 16)  // floats that stay in a second-level cache

@@ -33,8 +33,9 @@ __kernel void SumMatrixGPU(
     __global float *matrix_out,        // [n]
     const int n, const float multiplyer)
 {
-    const int i = 4 * get_global_id(0), count = n - i;
-    put_line4((line4(matrix1 + i, count) + line4(matrix2 + i, count)) * multiplyer, matrix_out + i, count);
+    const int i = 4 * get_global_id(0), count = n - i, whole = count >= 4;
+    const float4 sum = line4(matrix1 + i, count, whole) + line4(matrix2 + i, count, whole);
+    put_line4(sum * multiplyer, matrix_out + i, count, whole);
 }
 
 // grid: n/4
@@ -43,6 +44,6 @@ __kernel void CopyGPU(
     __global float *target,            // [n]
     const int n)
 {
-    const int i = 4 * get_global_id(0);
-    put_line4(line4(source + i, n - i), target + i, n - i);
+    const int i = 4 * get_global_id(0), count = n - i, whole = count >= 4;
+    put_line4(line4(source + i, count, whole), target + i, count, whole);
 }

@@ -186,8 +186,6 @@ __kernel void GatedNormGPU(
         y[r * window + k] = w[k] * (y[r * window + k] * s);
 }
 
-#define HELD 8      // values of a row that a work-item holds in registers
-
 // group: 64
 // grid: chunks*64
 __kernel void GatedNormGradientGPU(
@@ -204,40 +202,24 @@ __kernel void GatedNormGradientGPU(
     __local float scratch[LANES];
     const int length = (count + chunks - 1) / chunks, first = get_group_id(0) * length;
     const int last = min(count, first + length), lane = get_local_id(0);
-    float part[HELD], weight[HELD];
-    #pragma unroll
-    for (int i = 0; i < HELD; ++i) {
-        const int k = lane + i * LANES;
-        part[i] = 0.0f;
-        weight[i] = k < window ? w[k] : 0.0f;
-    }
+    parts += get_group_id(0) * window;
+    for (int k = lane; k < window; k += LANES)
+        parts[k] = 0.0f;
     for (int r = first; r < last; ++r) {
         const float s = scale[r];
-        float xs[HELD], zs[HELD], gate[HELD], d[HELD], sum = 0.0f;
-        #pragma unroll
-        for (int i = 0; i < HELD; ++i) {
-            const int k = lane + i * LANES;
-            xs[i] = k < window ? x[r * window + k] : 0.0f;
-            zs[i] = k < window ? rows[r * width + k] : 0.0f;
-            d[i] = k < window ? dy[r * window + k] : 0.0f;
-        }
-        #pragma unroll
-        for (int i = 0; i < HELD; ++i) {
-            gate[i] = activate(zs[i], ACT_SILU);
-            sum += weight[i] * d[i] * xs[i] * gate[i];
-            part[i] += d[i] * xs[i] * gate[i] * s;
+        float sum = 0.0f;
+        for (int k = lane; k < window; k += LANES) {
+            const float u = x[r * window + k] * activate(rows[r * width + k], ACT_SILU);
+            const float d = dy[r * window + k] * u;
+            sum += w[k] * d;
+            parts[k] += d * s;
         }
         const float along = group_sum(sum, scratch) * s * s / window;
-        #pragma unroll
-        for (int i = 0; i < HELD; ++i) {
-            const int k = lane + i * LANES;
-            if (k >= window) break;
-            const float du = s * (weight[i] * d[i] - xs[i] * gate[i] * along);
-            dx[r * window + k] = du * gate[i];
-            drows[r * width + k] = du * xs[i] * activation_gradient(zs[i], ACT_SILU);
+        for (int k = lane; k < window; k += LANES) {
+            const float z = rows[r * width + k], xk = x[r * window + k], gate = activate(z, ACT_SILU);
+            const float du = s * (w[k] * dy[r * window + k] - xk * gate * along);
+            dx[r * window + k] = du * gate;
+            drows[r * width + k] = du * xk * activation_gradient(z, ACT_SILU);
         }
     }
-    #pragma unroll
-    for (int i = 0; i < HELD; ++i)
-        if (lane + i * LANES < window) parts[get_group_id(0) * window + lane + i * LANES] = part[i];
 }

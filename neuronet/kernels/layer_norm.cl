@@ -235,10 +235,11 @@ __kernel BY8 void NormalizeWeightPartsCPU(
     store8(s1, parts + (2 * c + 1) * window + k, count);
 }
 
-// --- GPU: 32 work-items have a row, and do all of it in one launch ------------------------------------------
+// --- GPU: 32 work-items have a row, or 8 a column of many rows ----------------------------------------------
 
-#define LANES 32
-#define TOGETHER 8  // rows of a work-group, or work-items of a column
+#include "parts.clh"
+
+#define TOGETHER ADDING     // rows of a work-group
 
 // The sum over the work-items of a row, in their order
 static float sum_of_row(const float mine, __local float *all)
@@ -364,16 +365,10 @@ __kernel void NormalizeWeightGradientGPU(
     __global float *dbeta,          // [window]
     const int chunks, const int window)
 {
-    __local float all[TOGETHER * LANES];
-    const int k = get_global_id(0), last = k < window ? chunks : 0;
-    float s0 = 0.0f, s1 = 0.0f;
-    #pragma unroll 4
-    for (int c = get_local_id(1); c < last; c += TOGETHER) {
-        s0 += parts[2 * c * window + k];
-        s1 += parts[(2 * c + 1) * window + k];
-    }
-    s0 = sum_of_column(s0, all);
-    s1 = sum_of_column(s1, all);
+    __local float all[ADDING * LANES], more[ADDING * LANES];
+    const int k = get_global_id(0);
+    const float s0 = parts_together(parts, chunks, 2 * window, k, k < window, all);
+    const float s1 = parts_together(parts, chunks, 2 * window, window + k, k < window, more);
     if (get_local_id(1) > 0 || k >= window) return;
     dbeta[k] += s0;
     dgamma[k] += s1;

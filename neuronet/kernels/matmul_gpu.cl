@@ -26,7 +26,7 @@ static void finish(float4 (*sum)[8], __global const float *bias, __global float 
         #pragma unroll
         for (int u = 0; u < blocks; ++u) {
             const int f = col + 4 * lx + 32 * u;
-            const float4 shift = load4(bias + f, cols - f);
+            const float4 shift = line4(bias + f, cols - f, 0);
             #pragma unroll
             for (int i = 0; i < 8; ++i)
                 sum[u][i] += shift;
@@ -42,7 +42,7 @@ static void finish(float4 (*sum)[8], __global const float *bias, __global float 
                 #pragma unroll
                 for (int u = 0; u < blocks; ++u) {
                     const int f = col + 4 * lx + 32 * u;
-                    if (r < rows) store4(sum[u][4 * part + i], c + r * cols + f, cols - f, whole);
+                    if (r < rows) put_line4(sum[u][4 * part + i], c + r * cols + f, cols - f, whole);
                 }
             }
         } else {
@@ -58,7 +58,7 @@ static void finish(float4 (*sum)[8], __global const float *bias, __global float 
                 const float4 z = tiles[n];
                 const float4 y = (float4)(activate(z.s0, activation), activate(z.s1, activation),
                                           activate(z.s2, activation), activate(z.s3, activation));
-                if (r < rows) store4(y, c + r * cols + f, cols - f, whole);
+                if (r < rows) put_line4(y, c + r * cols + f, cols - f, whole);
             }
         }
     }

@@ -33,8 +33,7 @@ __kernel void AddRowSumsCPU(
 
 // --- GPU ------------------------------------------------------------------------------------
 
-#define LANES 32    // columns of a work-group
-#define TOGETHER 8  // work-items that have each 8th row of a column
+#include "parts.clh"
 
 // group: 32, 8
 // grid: columns, 8
@@ -43,18 +42,8 @@ __kernel void AddRowSumsGPU(
     __global float *target,         // [columns]
     const int rows, const int columns)
 {
-    __local float sums[TOGETHER * LANES];
-    const int lane = get_local_id(0), part = get_local_id(1), k = get_global_id(0);
-    float sum = 0.0f;
-    if (k < columns) {
-        #pragma unroll 4
-        for (int r = part; r < rows; r += TOGETHER)
-            sum += matrix[r * columns + k];
-    }
-    sums[part * LANES + lane] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (part > 0 || k >= columns) return;
-    for (int i = 1; i < TOGETHER; ++i)
-        sum += sums[i * LANES + lane];
-    target[k] += sum;
+    __local float all[ADDING * LANES];
+    const int k = get_global_id(0);
+    const float sum = parts_together(matrix, rows, columns, k, k < columns, all);
+    if (get_local_id(1) == 0 && k < columns) target[k] += sum;
 }

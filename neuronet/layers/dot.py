@@ -1,4 +1,4 @@
-"""CNeuronDOTOCL: attention of each unit to its neighbours, a feed-forward part. Ops: dot, rpb, sum_norm."""
+"""CNeuronDOTOCL: attention of each unit to its neighbours, a feed-forward part. Ops: dot, rpb."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
 from neuronet.layers.port import CNeuronPort
-from neuronet.ops import dot, elementwise, rpb, sum_norm
+from neuronet.ops import dot, elementwise, rpb
 
 WIDER = 4  # the feed-forward part is so many times as wide as a unit
 SPREAD = 0.02  # standard deviation of the initial bias, as in DFFT
@@ -103,21 +103,15 @@ class CNeuronDOTOCL(CNeuronBaseOCL):
         x = self.proj_input or prev
         if self.post_norm:
             self._attend(x)
-            self._sum_and_normalise(x, self.proj, self.sum0, self.norm0)
+            self.norm0.forward_sum(x.output, self.proj.output, self.sum0.output)
             self._feed_forward_part(self.norm0)
-            self._sum_and_normalise(self.norm0, self.ff1, self.sum1, self.norm1)
+            self.norm1.forward_sum(self.norm0.output, self.ff1.output, self.sum1.output)
         else:
             self.norm0.feedForward(x)
             self._attend(self.norm0)
-            self._sum_and_normalise(x, self.proj, self.sum0, self.norm1)
+            self.norm1.forward_sum(x.output, self.proj.output, self.sum0.output)
             self._feed_forward_part(self.norm1)
             elementwise.add(self.sum0.output, self.ff1.output, self.sum1.output)
-
-    def _sum_and_normalise(
-        self, x: CNeuronBaseOCL, branch: CNeuronBaseOCL, total: CNeuronPort, norm: CNeuronLayerNormOCL
-    ) -> None:
-        weights, moments = (norm.gamma.value, norm.beta.value), (norm.mean, norm.scale)
-        sum_norm.forward(x.output, branch.output, *weights, total.output, *moments, norm.output, eps=norm.eps)
 
     def _attend(self, x: CNeuronBaseOCL) -> None:
         self.qkv.feedForward(x)
@@ -147,19 +141,12 @@ class CNeuronDOTOCL(CNeuronBaseOCL):
                 elementwise.add(self.port.gradient, self.sum0.gradient, x.gradient)
         else:
             self._feed_forward_part_gradients(self.norm1)
-            self._norm_gradient(self.norm1, self.sum0.output, self.sum1.gradient, self.sum0.gradient)
+            self.norm1.gradient_of_sum(self.sum0.output, self.sum1.gradient, self.sum0.gradient)
             self._attention_gradients(self.norm0)
             if x.needs_gradient:
-                self._norm_gradient(self.norm0, x.output, self.sum0.gradient, x.gradient)
+                self.norm0.gradient_of_sum(x.output, self.sum0.gradient, x.gradient)
         if self.proj_input is not None:
             self.inner_gradients(self.proj_input, prev)
-
-    def _norm_gradient(
-        self, norm: CNeuronLayerNormOCL, x: DeviceArray, shortcut: DeviceArray, dx: DeviceArray
-    ) -> None:
-        """dx of a norm's input x, whose shortcut around the branch behind the norm has a gradient too."""
-        moments = norm.mean, norm.scale
-        sum_norm.backward(x, norm.gradient, *moments, norm.gamma.value, shortcut, dx)
 
     def _attention_gradients(self, x: CNeuronBaseOCL) -> None:
         """From the gradient of proj to that of x, the input of qkv."""

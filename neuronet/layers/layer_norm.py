@@ -1,4 +1,4 @@
-"""CNeuronLayerNormOCL: normalisation of each unit over its window. Ops: layer_norm."""
+"""CNeuronLayerNormOCL: normalisation of each unit over its window. Ops: layer_norm, sum_norm."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from neuronet.device.array import Shape
+from neuronet.device.array import DeviceArray, Shape
 from neuronet.errors import ShapeError, SpecError
 from neuronet.layers.base import CNeuronBaseOCL, layer
-from neuronet.ops import layer_norm
+from neuronet.ops import layer_norm, sum_norm
 
 ROWS_PER_CHUNK, MOST_CHUNKS = 64, 256  # how the sums over all units of a batch are cut
 
@@ -59,6 +59,15 @@ class CNeuronLayerNormOCL(CNeuronBaseOCL):
             layer_norm.backward_input(
                 prev.output, self.gradient, self.mean, self.scale, self.gamma.value, self.sums, prev.gradient
             )
+
+    def forward_sum(self, a: DeviceArray, b: DeviceArray, total: DeviceArray) -> None:
+        """total = a + b and feedForward of it, in one launch."""
+        weights, into = (self.gamma.value, self.beta.value), (self.mean, self.scale, self.output)
+        sum_norm.forward(a, b, *weights, total, *into, eps=self.eps)
+
+    def gradient_of_sum(self, x: DeviceArray, shortcut: DeviceArray, dx: DeviceArray) -> None:
+        """calcInputGradients, where a shortcut around a branch has brought x a gradient, too."""
+        sum_norm.backward(x, self.gradient, self.mean, self.scale, self.gamma.value, shortcut, dx)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         layer_norm.backward_weights(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from neuronet.activations import Activation
-from neuronet.device.array import DeviceArray, Shape
+from neuronet.device.array import Shape
 from neuronet.layers.base import CNeuronBaseOCL, layer
 from neuronet.layers.conv import CNeuronConvOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
 from neuronet.layers.mamba import CNeuronMambaOCL
 from neuronet.layers.port import CNeuronPort
-from neuronet.ops import elementwise, sum_norm
+from neuronet.ops import elementwise
 
 WIDER = 4  # the feed-forward part is so many times as wide as a unit
 
@@ -72,9 +72,8 @@ class CNeuronMambaBlockOCL(CNeuronBaseOCL):
         self.mamba.Clear()
 
     def _feed_forward_part(self, prev: CNeuronBaseOCL) -> None:
-        norm, m = self.norm1, self.middle.output
-        weights, moments = (norm.gamma.value, norm.beta.value), (norm.mean, norm.scale)
-        sum_norm.forward(prev.output, self.mamba.output, *weights, m, *moments, norm.output, eps=norm.eps)
+        m = self.middle.output
+        self.norm1.forward_sum(prev.output, self.mamba.output, m)
         self.ff0.feedForward(self.norm1)
         self.ff1.feedForward(self.ff0)
         elementwise.add(m, self.ff1.output, self.output)
@@ -82,16 +81,10 @@ class CNeuronMambaBlockOCL(CNeuronBaseOCL):
     def calcInputGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self.inner_gradients(self.ff1, self.ff0)
         self.inner_gradients(self.ff0, self.norm1)
-        self._norm_gradient(self.norm1, self.middle.output, self.gradient, self.middle.gradient)
+        self.norm1.gradient_of_sum(self.middle.output, self.gradient, self.middle.gradient)
         self.inner_gradients(self.mamba, self.norm0)
         if prev.needs_gradient:
-            self._norm_gradient(self.norm0, prev.output, self.middle.gradient, prev.gradient)
-
-    def _norm_gradient(
-        self, norm: CNeuronLayerNormOCL, x: DeviceArray, shortcut: DeviceArray, dx: DeviceArray
-    ) -> None:
-        """dx of a norm's input x, whose shortcut around the branch behind the norm has a gradient too."""
-        sum_norm.backward(x, norm.gradient, norm.mean, norm.scale, norm.gamma.value, shortcut, dx)
+            self.norm0.gradient_of_sum(prev.output, self.middle.gradient, prev.gradient)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         self.norm0.calcWeightGradients(prev)

@@ -12,7 +12,7 @@ from neuronet.errors import ShapeError
 from neuronet.layers.base import CNeuronBaseOCL
 from neuronet.layers.layer_norm import CNeuronLayerNormOCL
 from neuronet.layers.port import CNeuronPort
-from neuronet.ops import elementwise, sum_norm
+from neuronet.ops import elementwise
 
 
 class CNeuronShortcut(CNeuronBaseOCL):
@@ -74,11 +74,9 @@ class CNeuronShortcut(CNeuronBaseOCL):
                 made.stream(before)
             else:
                 made.feedForward(before, second if made.takes_second else None)
-        branch, norm = self.layers[-1].output, self.norm
+        branch = self.layers[-1].output
         if self.post_norm:
-            weights, moments = (norm.gamma.value, norm.beta.value), (norm.mean, norm.scale)
-            into = self.sum.output, *moments, norm.output
-            sum_norm.forward(prev.output, branch, *weights, *into, eps=norm.eps)
+            self.norm.forward_sum(prev.output, branch, self.sum.output)
         else:
             elementwise.add(prev.output, branch, self.output)
 
@@ -100,9 +98,7 @@ class CNeuronShortcut(CNeuronBaseOCL):
         if self.post_norm:
             elementwise.add(self.port.gradient, self.sum.gradient, prev.gradient)
         else:
-            norm = self.norm
-            known = prev.output, norm.gradient, norm.mean, norm.scale, norm.gamma.value
-            sum_norm.backward(*known, self.gradient, prev.gradient)
+            self.norm.gradient_of_sum(prev.output, self.gradient, prev.gradient)
 
     def calcWeightGradients(self, prev: CNeuronBaseOCL, second: CNeuronBaseOCL | None = None) -> None:
         for before, made in self._pairs(prev):

@@ -9,8 +9,6 @@ from __future__ import annotations
 from neuronet.device.array import DeviceArray
 from neuronet.ops.forms import form_for
 
-HELD = 512  # values of a unit that a work-group of the GPU's form holds
-
 
 def forward(
     x: DeviceArray, rows: DeviceArray, w: DeviceArray, scale: DeviceArray, y: DeviceArray, *, eps: float
@@ -32,10 +30,7 @@ def backward(
     parts: DeviceArray,
 ) -> None:
     """dx and the gate's columns of drows from dy = dL/dy; ``parts`` [chunks, window] sums to dL/dw."""
-    form = form_for(dx.device)
-    if form == "GPU" and x.shape[-1] > HELD:
-        form = ""
-    dx.device.kernel(f"GatedNormGradient{form}")(
+    dx.device.kernel(f"GatedNormGradient{form_for(dx.device)}")(
         x=_rows(x),
         rows=_rows(rows),
         w=w,

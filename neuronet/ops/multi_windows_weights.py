@@ -9,7 +9,7 @@ from neuronet.device.array import DeviceArray
 from neuronet.ops.forms import cpu_form, form_for
 
 SIDE, LEAST, GROUPS = 16, 64, 512  # weights of a work-group, rows of a part, work-groups that keep a GPU busy
-ROWS = "x", "dz", "windows_in", "starts", "step"  # what all kernels take
+GIVEN = "x", "dz", "windows_in", "starts", "step"  # what all kernels take
 
 
 def backward_weights(
@@ -23,12 +23,12 @@ def backward_weights(
     step: int,
 ) -> None:
     """Add dL/dw to dw and dL/db to db."""
-    kernel, rows = dw.device.kernel, (x, dz, windows_in, starts, step)
+    kernel, given = dw.device.kernel, (x, dz, windows_in, starts, step)
     if form_for(dw.device) == "GPU":
-        kernel("AddWeightPartsMultWinConvWPad")(parts=parts(*rows, dw), dw=dw, db=db)
+        kernel("AddWeightPartsMultWinConvWPad")(parts=parts(*given, dw), dw=dw, db=db)
     else:
         form = cpu_form(dw.device)
-        kernel(f"WeightGradientMultWinConvWPad{form}")(**dict(zip(ROWS, rows, strict=True)), dw=dw, db=db)
+        kernel(f"WeightGradientMultWinConvWPad{form}")(**dict(zip(GIVEN, given, strict=True)), dw=dw, db=db)
 
 
 def update(
@@ -50,13 +50,13 @@ def update(
 
     ``hyper`` [9]: see common.cl. Gives the same bits as backward_weights and ops.adam.step.
     """
-    kernel, rows = w.device.kernel, (x, dz, windows_in, starts, step)
+    kernel, given = w.device.kernel, (x, dz, windows_in, starts, step)
     weights = {"w": w, "b": b, "w_m": w_m, "w_v": w_v, "b_m": b_m, "b_v": b_v, "hyper": hyper}
     if form_for(w.device) == "GPU":
-        kernel("UpdateWeightPartsMultWinConvAdamWPad")(parts=parts(*rows, w), **weights)
+        kernel("UpdateWeightPartsMultWinConvAdamWPad")(parts=parts(*given, w), **weights)
     else:
         form = cpu_form(w.device)
-        kernel(f"UpdateWeightsMultWinConvAdamWPad{form}")(**dict(zip(ROWS, rows, strict=True)), **weights)
+        kernel(f"UpdateWeightsMultWinConvAdamWPad{form}")(**dict(zip(GIVEN, given, strict=True)), **weights)
 
 
 def parts(
@@ -67,6 +67,6 @@ def parts(
     tiles = -(-weights // SIDE) * -(-filters // SIDE)
     some = -(-rows // max(1, min(GROUPS // tiles, rows // LEAST)))
     found = w.device.scratch((-(-rows // some), weights, filters))
-    given = dict(zip(ROWS, (x, dz, windows_in, starts, step), strict=True))
+    given = dict(zip(GIVEN, (x, dz, windows_in, starts, step), strict=True))
     w.device.kernel("WeightPartsMultWinConvWPad")(**given, parts=found, some=some)
     return found

@@ -51,7 +51,7 @@ def update(
     kernel(parts=parts, w=w, b=b, w_m=w_m, w_v=w_v, b_m=b_m, b_v=b_v, hyper=hyper)
 
 
-def size_for(inputs: int, outputs: int, device: Device) -> Form:
+def form_of(inputs: int, outputs: int, device: Device) -> Form:
     """The form for weights of this shape: the GPU's has large tiles, and takes rows of multiples of four."""
     form = form_for(device)
     fits = inputs % 4 == outputs % 4 == 0 and min(inputs, outputs) > SIZES["GPU"].taps // 2
@@ -72,7 +72,7 @@ def _parts(x: DeviceArray, dz: DeviceArray) -> DeviceArray:
     columns are the inputs, up to a multiple of four, and four more, the first of which has the bias.
     """
     rows, inputs, outputs = *x.shape, dz.shape[1]
-    form = size_for(inputs, outputs, x.device)
+    form = form_of(inputs, outputs, x.device)
     some = rows_of_a_part(rows, inputs, outputs, form)
     parts = x.device.scratch((-(-rows // some), outputs, -(-inputs // 4) * 4 + 4))
     x.device.kernel(f"SplitWeightsGradient{form}")(x=x, dz=dz, parts=parts, some=some)

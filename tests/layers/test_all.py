@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from neuronet.cases.layers import EXAMPLES, Example
 from neuronet.device.base import Device
 from neuronet.device.numpy import NumpyDevice
+from neuronet.fitting.fit import fit
 from neuronet.layers.base import LAYERS, layer_from_spec
 from neuronet.net import CNet
 from neuronet.testing.compare import assert_matches
@@ -119,6 +121,22 @@ def test_shared_memory_changes_no_bit(example: Example, device: Device) -> None:
         np.testing.assert_array_equal(values, sharing.arrays()[name], err_msg=name)
     for mine, other in zip(alone.layers, sharing.layers, strict=True):  # behind it, each has its own again
         np.testing.assert_array_equal(mine.gradient.read(), other.gradient.read(), err_msg=mine.where)
+
+
+@examples
+def test_fit_gives_the_same_bits_without_sharing(
+    example: Example, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole batches and one of fewer samples."""
+    nets = [make_net(example, device) for _ in range(2)]
+    monkeypatch.setattr(nets[0], "sharing", nullcontext)
+    rows = 3 * example.batch - 1 if example.batch > 1 else 2
+    x, *second = samples(example, rows)
+    target = np.random.default_rng(9).standard_normal((rows, *nets[0].target_shape)).astype(np.float32)
+    for net in nets:
+        fit(net, x, target, second=second[0] if second else None, epochs=2, patience=None)
+    for name, values in nets[0].arrays().items():
+        np.testing.assert_array_equal(values, nets[1].arrays()[name], err_msg=name)
 
 
 @examples

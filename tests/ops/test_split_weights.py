@@ -43,7 +43,7 @@ def test_parts_have_enough_rows_and_keep_a_device_busy(
 def test_a_gpu_has_large_tiles_where_weights_fill_them(device: Device) -> None:
     sizes = ((36, 64), (32, 1536), (1536, 32), (36, 66), (37, 64))
     with forced_form("GPU"):
-        forms = [split_weights.size_for(*shape, device) for shape in sizes]
+        forms = [split_weights.form_of(*shape, device) for shape in sizes]
     assert forms == ["GPU", "", "", "", ""]
 
 

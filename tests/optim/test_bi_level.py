@@ -122,6 +122,18 @@ def test_gradients_by_hand_are_the_same_where_memory_is_shared(device: Device, s
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.parametrize("slow_first", [False, True])
+def test_a_step_by_hand_is_a_step_of_fit(device: Device, slow_first: bool) -> None:
+    x, y = np.random.default_rng(7).standard_normal((2, 5, 4, 3))
+    hand, looped = (make(device, slow_first=slow_first) for _ in range(2))
+    for i in range(5):
+        hand.feedForward(x[i])
+        hand.backProp(y[i, :, :1])
+        fit(looped, x[i], y[i, :, :1], epochs=1, patience=None)
+    for name, values in looped.arrays().items():
+        np.testing.assert_allclose(hand.arrays()[name], values, rtol=1e-6, atol=1e-7, err_msg=name)
+
+
 def test_halving_by_hand() -> None:
     rate = Halving(lr=0.8, first=0.1, every=3)
     assert [rate(s) for s in (0, 2, 3, 5, 6, 9)] == [0.1, 0.1, 0.8, 0.8, 0.4, 0.2]
