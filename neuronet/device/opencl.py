@@ -123,23 +123,25 @@ class OpenCLDevice(Device):
     def prepare(self, launch: Launch, *, keep: bool) -> Callable[[], Any]:
         spec = launch.spec
         kernel = self._cl_kernel(spec, fresh=keep)
+        given = [v.storage if isinstance(v, DeviceArray) else v for v in launch.values]
         try:
-            kernel.set_args(*[v.storage if isinstance(v, DeviceArray) else v for v in launch.values])
+            kernel.set_args(*given)
         except cl.Error as error:
             raise self._translate(error, f"setting arguments of {spec.name}") from error
-        if self.profile is None:
-            return partial(self._enqueue, kernel, launch)
-        return partial(self._enqueue_profiled, kernel, launch)
+        run = self._enqueue if self.profile is None else self._enqueue_profiled
+        # A kernel does not keep its buffers, and NVIDIA's driver crashes when one outlives them. So they are
+        # kept here, in front of it: Python frees arguments from the last to the first.
+        return partial(run, given, kernel, launch)
 
-    def _enqueue(self, kernel: cl.Kernel, launch: Launch) -> cl.Event:
+    def _enqueue(self, given: list[Any], kernel: cl.Kernel, launch: Launch) -> cl.Event:
         try:
             return cl.enqueue_nd_range_kernel(self.queue, kernel, launch.grid, launch.spec.group)
         except cl.Error as error:
             raise self._translate(error, f"launching {launch.spec.name} over {launch.grid}") from error
 
-    def _enqueue_profiled(self, kernel: cl.Kernel, launch: Launch) -> None:
+    def _enqueue_profiled(self, given: list[Any], kernel: cl.Kernel, launch: Launch) -> None:
         assert self.profile is not None
-        self.profile.add_event(launch.spec.name, self._enqueue(kernel, launch))
+        self.profile.add_event(launch.spec.name, self._enqueue(given, kernel, launch))
 
     def _cl_kernel(self, spec: KernelSpec, *, fresh: bool) -> cl.Kernel:
         """The kernel object. Arguments stick to it, so a tape takes a ``fresh`` one for each launch."""

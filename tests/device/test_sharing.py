@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 from neuronet.device.array import DeviceArray
 from neuronet.device.base import Device
 from neuronet.device.sharing import Uses, shared
+from neuronet.device.tape import Tape
 from neuronet.ops import elementwise
 
 
@@ -97,3 +100,19 @@ def test_an_error_inside_gives_the_memory_back(any_device: Device) -> None:
             fails()
         assert any_device.uses is None
         assert not a.memory.is_there
+
+
+def test_a_tape_keeps_the_memory_that_its_kernels_were_given(device: Device) -> None:
+    """A kernel holds no reference to its buffers, and NVIDIA's driver crashes when one outlives them."""
+    a, b = brief(device, 4, 4)
+    with Uses(device) as uses:
+        a.fill(1.0)
+        elementwise.copy(a, b)
+    with shared([a, b], uses), Tape(device) as tape:
+        elementwise.copy(a, b)
+        handles = [a.storage, b.storage]
+    assert not a.memory.is_there
+    references = [sys.getrefcount(handle) for handle in handles]
+    tape.replay()
+    del tape
+    assert [sys.getrefcount(handle) for handle in handles] == [n - 1 for n in references]
