@@ -59,11 +59,13 @@ def shared(arrays: Sequence[DeviceArray], uses: Uses) -> Iterator[None]:
     ``uses`` are the launches of one round; each round has to write what it reads, and nothing of it may be
     needed in the next. Behind it the arrays are nowhere again, until they are used.
     """
-    movable = [a for a in arrays if not a.memory.is_there and a.memory in uses.spans]
-    moving = {a.memory: a for a in sorted(movable, key=lambda a: a.size)}  # of several views the largest
+    moving: dict[Memory, DeviceArray] = {}  # the largest view of each, large ones first
+    for array in sorted(arrays, key=lambda a: -a.size):
+        if not array.memory.is_there and array.memory in uses.spans:
+            moving.setdefault(array.memory, array)
     places: list[_Place] = []
     place_of: dict[Memory, _Place] = {}
-    for memory, array in reversed(moving.items()):
+    for memory, array in moving.items():
         span = uses.spans[memory]
         place = next((p for p in places if p.is_free(array, span)), None)
         if place is None:
