@@ -39,8 +39,8 @@ class ScanBC(Scan):
 
 SMALL: list[Case] = [ScanBC(*size, groups=size[2] if i % 2 else 1) for i, size in enumerate(SIZES)]
 SMALL += [
-    ScanBC(1, 70, 4, 5, 2, groups=4),
-    ScanBC(1, 66, 2, 64, 100, groups=1),
-    ScanBC(1, 80, 2, 65, 64, groups=2),
+    ScanBC(1, 6, 2, 5, 2, groups=2),
+    ScanBC(1, 9, 2, 20, 68, groups=1),
+    ScanBC(1, 10, 1, 65, 8, groups=1),
 ]
 LARGE: list[Case] = [ScanBC(*size, groups=groups) for size in LARGE_SIZES for groups in (1, 4)]

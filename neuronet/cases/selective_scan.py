@@ -63,6 +63,6 @@ class ScanStepsBackward(Scan):
         selective_scan.steps_backward(**arrays)
 
 
-SMALL: list[Case] = [ScanForward(*size) for size in (*SIZES, (1, 100, 2, 68, 36))]
+SMALL: list[Case] = [ScanForward(*size) for size in (*SIZES, (1, 20, 1, 68, 36))]
 SMALL += [kind(*size) for kind in (ScanSteps, ScanStepsBackward) for size in SIZES[:4]]
 LARGE: list[Case] = [ScanForward(*size) for size in LARGE_SIZES]

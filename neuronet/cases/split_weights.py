@@ -30,7 +30,7 @@ _KINDS = (SplitWeightsBackward, SplitWeightsUpdate)
 _SIZES = [
     (1, 1, 1),
     (3, 4, 4),
-    (300, 68, 36),
+    (260, 68, 36),
     (31, 33, 32),
     (257, 5, 37),
     (290, 32, 9),
