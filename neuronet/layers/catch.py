@@ -125,7 +125,7 @@ class CNeuronCATCH(CNeuronBaseOCL):
         numbers = math.prod(signal) // n
         self.merge = self.inner("merge", unit_dense(numbers, time), (n, numbers))
         self.set_penalty()
-        self.dspectrum = self.brief_array("dspectrum", (n, bins, 2))
+        self.dspectrum = self.batch_array("dspectrum", (n, bins, 2))
         self.spectrum_penalty = self.batch_array("spectrum_penalty", ())
 
     def _attention(self, channels: int) -> CNeuronMaskAttentionComplex:

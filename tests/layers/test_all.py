@@ -124,6 +124,21 @@ def test_shared_memory_changes_no_bit(example: Example, device: Device) -> None:
 
 
 @examples
+def test_a_repeated_backward_pass_is_the_same_on_shared_memory(example: Example, device: Device) -> None:
+    """What a forward pass leaves for the gradients is not shared."""
+    found = []
+    for share in (False, True):
+        net = make_net(example, device)
+        target = np.random.default_rng(9).standard_normal((example.batch, *net.target_shape))
+        with net.sharing() if share else nullcontext():
+            net.feedForward(*samples(example, example.batch))
+            for _ in range(2):
+                net.calcGradients(target)
+            found.append(net.pool.gradients.read())
+    np.testing.assert_array_equal(*found)
+
+
+@examples
 def test_fit_gives_the_same_bits_without_sharing(
     example: Example, device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
