@@ -6,7 +6,7 @@ import atexit
 import logging
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -87,8 +87,13 @@ class Device(ABC):
     @abstractmethod
     def write(self, array: DeviceArray, host: NDArray[Any]) -> None: ...
 
+    def fill(self, array: DeviceArray, value: float) -> None:
+        if array.size:
+            self._run([array.memory], lambda: self.prepare_fill(array, value))
+
     @abstractmethod
-    def fill(self, array: DeviceArray, value: float) -> None: ...
+    def prepare_fill(self, array: DeviceArray, value: float) -> Callable[[], Any]:
+        """A call that writes ``value`` into all of ``array``, and stays valid."""
 
     @abstractmethod
     def slice(self, storage: Any, offset: int, size: int, dtype: np.dtype[Any]) -> Any: ...
@@ -112,10 +117,14 @@ class Device(ABC):
 
     def run(self, launch: Launch) -> None:
         """Run a checked launch now, and record it when a tape is listening; only note it for ``Uses``."""
+        touched = (v.memory for v in launch.values if isinstance(v, DeviceArray))
+        self._run(touched, lambda: self.prepare(launch, keep=self.tape is not None))
+
+    def _run(self, touched: Iterable[Memory], prepare: Callable[[], Callable[[], Any]]) -> None:
         if self.uses is not None:
-            self.uses.note(v.memory for v in launch.values if isinstance(v, DeviceArray))
+            self.uses.note(touched)
             return
-        call = self.prepare(launch, keep=self.tape is not None)
+        call = prepare()
         call()
         if self.tape is not None:
             self.tape.append(call)

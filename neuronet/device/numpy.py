@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -51,18 +52,8 @@ class NumpyDevice(Device):
         self.refuse_transfer(array, "write")
         _host(array)[...] = host
 
-    def fill(self, array: DeviceArray, value: float) -> None:
-        if self.uses is not None:
-            self.uses.note([array.memory])
-            return
-        target = _host(array)
-
-        def call() -> None:
-            target.fill(value)
-
-        call()
-        if self.tape is not None:
-            self.tape.append(call)
+    def prepare_fill(self, array: DeviceArray, value: float) -> Callable[[], Any]:
+        return partial(_host(array).fill, value)
 
     def slice(self, storage: Any, offset: int, size: int, dtype: np.dtype[Any]) -> Any:
         return storage[offset : offset + size]

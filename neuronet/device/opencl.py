@@ -94,17 +94,9 @@ class OpenCLDevice(Device):
             except cl.Error as error:
                 raise self._translate(error, f"writing {array.name or 'an array'}") from error
 
-    def fill(self, array: DeviceArray, value: float) -> None:
-        if not array.size:
-            return
-        if self.uses is not None:
-            self.uses.note([array.memory])
-            return
+    def prepare_fill(self, array: DeviceArray, value: float) -> Callable[[], Any]:
         pattern = array.dtype.type(value)
-        call = partial(cl.enqueue_fill_buffer, self.queue, array.storage, pattern, 0, array.nbytes)
-        call()
-        if self.tape is not None:
-            self.tape.append(call)
+        return partial(cl.enqueue_fill_buffer, self.queue, array.storage, pattern, 0, array.nbytes)
 
     def slice(self, storage: Any, offset: int, size: int, dtype: np.dtype[Any]) -> Any:
         try:
