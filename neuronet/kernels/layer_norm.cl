@@ -317,19 +317,6 @@ __kernel void NormalizeRowsGradient(
     }
 }
 
-// The sum over the work-items of a column, in their order; of use to the first of them
-static float sum_of_column(const float mine, __local float *all)
-{
-    all[get_local_id(1) * LANES + get_local_id(0)] = mine;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    float sum = 0.0f;
-    #pragma unroll
-    for (int i = 0; i < TOGETHER; ++i)
-        sum += all[i * LANES + get_local_id(0)];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return sum;
-}
-
 // group: 32, 8
 // grid: window, 8*chunks
 __kernel void NormalizeWeightPartsGPU(
@@ -340,18 +327,18 @@ __kernel void NormalizeWeightPartsGPU(
     __global float *parts,          // [chunks, 2, window]
     const int rows, const int window, const int chunks)
 {
-    __local float all[TOGETHER * LANES];
+    __local float all[ADDING * LANES], more[ADDING * LANES];
     const int k = get_global_id(0), c = get_group_id(1), length = (rows + chunks - 1) / chunks;
     const int last = k < window ? min(rows, (c + 1) * length) : 0;
     float s0 = 0.0f, s1 = 0.0f;
     #pragma unroll 4
-    for (int r = c * length + get_local_id(1); r < last; r += TOGETHER) {
+    for (int r = c * length + get_local_id(1); r < last; r += ADDING) {
         const float d = dy[r * window + k];
         s0 += d;
         s1 += d * ((x[r * window + k] - mean[r]) * scale[r]);
     }
-    s0 = sum_of_column(s0, all);
-    s1 = sum_of_column(s1, all);
+    s0 = together(s0, all);
+    s1 = together(s1, more);
     if (get_local_id(1) > 0 || k >= window) return;
     parts[2 * c * window + k] = s0;
     parts[(2 * c + 1) * window + k] = s1;

@@ -55,7 +55,7 @@ def test_parts_and_their_sums_match_the_twins(
     for one in (device, NumpyDevice()):
         given = {name: one.array(v.shape, v.dtype, name=name).write(v) for name, v in inputs.items()}
         rows = (given[name] for name in ("x", "dz", "windows_in", "starts"))
-        parts = op.parts(*rows, case.step, given["w"])
+        parts = op.parts(*rows, given["w"], step=case.step)
         dw, db = one.array(case.w), one.array(case.b)
         one.kernel("AddWeightPartsMultWinConvWPad")(parts=parts, dw=dw, db=db)
         state = {name: given[name] for name in (*case.changes, "hyper")}
