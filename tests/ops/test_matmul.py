@@ -52,5 +52,8 @@ def test_f24_gradient_reaches_every_column_and_row(device: Device, form: Form) -
 
 def test_shapes_that_do_not_fit_are_refused(device: Device) -> None:
     a, b, c = (device.array(shape) for shape in ((1, 3, 4), (1, 5, 2), (1, 3, 2)))
-    with pytest.raises(ShapeError, match="1, 5, 2"):
+    with pytest.raises(
+        ShapeError,
+        match=r"argument .b. has shape \(1, 5, 2\).* dimension=4|\[1, 3, 4\] times \[1, 5, 2\] is not",
+    ):
         matmul.matmul(a, b, c)
