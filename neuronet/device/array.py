@@ -102,7 +102,9 @@ class DeviceArray:
         size = math.prod(shape)
         if not 0 <= offset <= self.size - size:
             raise ShapeError(f"cannot take {list(shape)} from element {offset} of {self!r}")
-        memory = Memory(self.device.slice(self.storage, offset, size, self.dtype))
+        # The front needs no sub-buffer. Many overlapping ones, of scratch memory that a tape holds, crashed
+        # NVIDIA's driver when they were released.
+        memory = Memory(self.device.slice(self.storage, offset, size, self.dtype)) if offset else self.memory
         return DeviceArray(self.device, shape, self.dtype, memory, name or self.name)
 
     def __repr__(self) -> str:

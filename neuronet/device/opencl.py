@@ -121,8 +121,8 @@ class OpenCLDevice(Device):
         except cl.Error as error:
             raise self._translate(error, f"setting arguments of {spec.name}") from error
         run = self._enqueue if self.profile is None else self._enqueue_profiled
-        # A kernel does not keep its buffers, and NVIDIA's driver crashes when one outlives them. So they are
-        # kept here, in front of it: Python frees arguments from the last to the first.
+        # A kernel does not keep its buffers, so they are kept here, in front of it: Python frees arguments
+        # from the last to the first.
         return partial(run, given, kernel, launch)
 
     def _enqueue(self, given: list[Any], kernel: cl.Kernel, launch: Launch) -> cl.Event:

@@ -48,6 +48,17 @@ def test_a_part_starts_at_its_offset(any_device: Device) -> None:
     np.testing.assert_array_equal(array.read(), np.repeat([0, 1, 0], step))
 
 
+def test_the_front_of_an_array_is_its_own_memory(any_device: Device) -> None:
+    """So is scratch: a tape held many sub-buffers of it, and NVIDIA's driver crashed in releasing these."""
+    array = any_device.array((8,))
+    front = array.part(0, (2, 2), "front")
+    assert front.memory is array.memory
+    front.fill(1.0)
+    np.testing.assert_array_equal(array.read(), [1, 1, 1, 1, 0, 0, 0, 0])
+    long, short = any_device.scratch((5, 3)), any_device.scratch((4,))
+    assert long.memory is short.memory
+
+
 def test_what_does_not_fit_is_refused(any_device: Device) -> None:
     array = any_device.array((3, 2), name="x")
     with pytest.raises(ShapeError, match=r"cannot write values of shape \(2, 3\) into <x float32\[3, 2\]"):
