@@ -55,7 +55,7 @@ for fault in outside race uninitialised; do
 done
 
 # These take from minutes to hours at all their sizes: name them, with -k for a few sizes, to run them.
-slow=(multi_windows_conv multi_windows_weights fourier complex_conv channel_mask channel_correlation
+slow=(matmul_tensor multi_windows_conv multi_windows_weights fourier complex_conv channel_mask channel_correlation
     mask_attention_complex mask_attention_gradients mask_attention_small flash_stca flash_stca_gradient)
 if [ $# -eq 0 ]; then
     echo "Oclgrind pass: left out as too slow: ${slow[*]}, and tests named many_rows"

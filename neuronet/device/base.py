@@ -8,7 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from neuronet.device.array import DeviceArray, Memory, Shape
 from neuronet.device.kernel import Kernel, Launch, kernel_spec
 from neuronet.device.profile import Profile
-from neuronet.errors import KernelError
+from neuronet.errors import DeviceError, KernelError
 
 if TYPE_CHECKING:
     from neuronet.device.sharing import Uses
     from neuronet.device.tape import Tape
 
 log = logging.getLogger(__name__)
+
+Precision = Literal["float32", "tf32"]
 
 
 class Device(ABC):
@@ -32,6 +34,8 @@ class Device(ABC):
     kind: str
     dtype: np.dtype[Any]  # of floating-point arrays: float32, or float64 on a NumPy device
     alignment: int  # sub-arrays start at multiples of this many bytes
+    tensor_cores = False  # whether it has NVIDIA's, which multiply TF32 numbers
+    precision: Precision = "float32"  # of large products of matrices
 
     def __init__(self) -> None:
         self.profile: Profile | None = Profile() if Profile.wanted() else None
@@ -41,6 +45,19 @@ class Device(ABC):
         self.uses: Uses | None = None
         self._kernels: dict[str, Kernel] = {}
         self._scratch: DeviceArray | None = None
+
+    def use(self, precision: Precision) -> None:
+        """For large products; before anything is recorded."""
+        if precision not in get_args(Precision):
+            allowed = " or ".join(map(repr, get_args(Precision)))
+            raise DeviceError(f"there is no precision {precision!r}", where=self.name, fix=f"use {allowed}")
+        if precision == "tf32" and not self.tensor_cores:
+            raise DeviceError(
+                "precision 'tf32' needs an NVIDIA GPU with tensor cores, of compute capability 8.0 or later",
+                where=self.name,
+                fix="leave the precision away, which is 'float32'",
+            )
+        self.precision = precision
 
     def _log_profile(self, profile: Profile) -> None:
         if profile.rows():

@@ -14,7 +14,7 @@ from neuronet.device import icd, smoke
 from neuronet.errors import DeviceError
 
 if TYPE_CHECKING:
-    from neuronet.device.base import Device
+    from neuronet.device.base import Device, Precision
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def working_devices() -> list[DeviceInfo]:
     return [info for info in devices if not _problem(info)]
 
 
-def find_device(spec: str | int | None = None) -> Device:
+def find_device(spec: str | int | None = None, *, precision: Precision = "float32") -> Device:
     """Open the device that ``spec``, or else NEURONET_DEVICE, or else "auto" asks for.
 
     auto    the GPU with most compute units x memory, else the fastest CPU runtime, else NumPy with a warning
@@ -88,8 +88,19 @@ def find_device(spec: str | int | None = None) -> Device:
     1       an index in list_devices()
     "rtx"   part of "platform / name / version", in any case; of several the first in the order of auto
 
-    Raises DeviceError when nothing matches, or when the driver of what was asked for does not work.
+    ``precision="tf32"`` lets large products round what they multiply to 10 bits behind the point, up to twice
+    as fast with errors of 0.1 %, not 0.0001 %. It needs an NVIDIA GPU of compute capability 8.0 or later.
+
+    Raises DeviceError when nothing matches, when the driver of what was asked for does not work, or when the
+    device has not that precision.
     """
+    device = _find(spec)
+    if precision != "float32":
+        device.use(precision)
+    return device
+
+
+def _find(spec: str | int | None) -> Device:
     asked = _asked(spec)
     wanted = asked.lower()
     if wanted == "numpy":

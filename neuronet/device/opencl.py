@@ -48,6 +48,7 @@ class OpenCLDevice(Device):
         self.max_group = int(cl_device.max_work_group_size)
         self.local_memory = int(cl_device.local_mem_size)
         self.compute_units = int(cl_device.max_compute_units)
+        self.tensor_cores = _compute_capability(cl_device) >= 8
         self.context = cl.Context([cl_device])
         properties = cl.command_queue_properties.PROFILING_ENABLE if self.profile is not None else 0
         self.queue = cl.CommandQueue(self.context, properties=properties)
@@ -206,6 +207,13 @@ class OpenCLDevice(Device):
         else:
             fix = "run 'neuronet selfcheck', or choose another device with --device"
         return DeviceError(f"{doing} failed: {error}", where=f"{self.name} ({self.driver})", fix=fix)
+
+
+def _compute_capability(cl_device: cl.Device) -> int:
+    """Of an NVIDIA GPU, its first number; 0 of others."""
+    if "cl_nv_device_attribute_query" not in cl_device.extensions.split():
+        return 0
+    return int(cl_device.compute_capability_major_nv)
 
 
 def _nbytes(shape: Shape, dtype: np.dtype[Any]) -> int:
