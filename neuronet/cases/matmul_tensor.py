@@ -27,8 +27,8 @@ class MatMulTensorBackward(MatMulBackward):
     kernel: str
 
     def run(self, **arrays: DeviceArray) -> None:
-        product(arrays["dc"], arrays["b"], arrays["da"], turned_b=1, kernel=self.kernel)
-        product(arrays["a"], arrays["dc"], arrays["db"], turned_a=1, kernel=self.kernel)
+        product(arrays["dc"], arrays["b"], arrays["da"], turned="b", kernel=self.kernel)
+        product(arrays["a"], arrays["dc"], arrays["db"], turned="a", kernel=self.kernel)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class DenseTensor(DenseForward):
 
     def run(self, **arrays: DeviceArray) -> None:
         x, w, y = (arrays[name].view(1, *arrays[name].shape) for name in ("x", "w", "y"))
-        product(x, w, y, turned_b=1, bias=arrays["b"], activation=self.activation, kernel=self.kernel)
+        product(x, w, y, turned="b", bias=arrays["b"], activation=self.activation, kernel=self.kernel)
 
 
 KERNELS = ("MatMultTensorWide", "MatMultTensorNarrow", "MatMultTF32")

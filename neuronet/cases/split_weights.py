@@ -36,6 +36,7 @@ _SIZES = [
     (290, 32, 9),
     (1030, 17, 2),
     (530, 139, 71),
+    (270, 132, 80),
 ]
 SMALL: list[Case] = [kind(*size) for kind in _KINDS for size in _SIZES]
 LARGE: list[Case] = [

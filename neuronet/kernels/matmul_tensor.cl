@@ -1,11 +1,11 @@
-// matmul_tensor.cl: products of matrices and the dense layer on many rows, on tensor cores.
+// matmul_tensor.cl: products of matrices, the dense layer and gradients of its weights on many rows, on tensor cores.
 //
 //   c[i, j] = act(sum_k a[i, k] b[k, j] + bias[j])
 //
-// Not both matrices are turned, and their rows are multiples of four. Wide takes 128 x 64 results a work-group, narrow 128 x 32,
-// with float32's accuracy; TF32 takes 128 x 128 of numbers rounded to TF32: see tensor_tile.clh.
+// Not both matrices are turned, and their rows are multiples of four. Wide takes 128 x 64 results a work-group, narrow
+// 128 x 32, with float32's accuracy; TF32 takes 128 x 128 of numbers rounded to TF32: see tensor_tile.clh.
 //
-// Used by   ops/matmul_gpu.py        Checked against   reference/matmul_tensor.py
+// Used by   ops/matmul_gpu.py, ops/split_weights.py        Checked against   reference/matmul_tensor.py
 
 #include "tensor.clh"
 #include "tensor_tile.clh"
@@ -118,4 +118,46 @@ __kernel void MatMultTF32(
     __local float4 tiles[2 * 4 * (128 + 128)];
     EXCHANGE(exchange, 128);
     ANY_PRODUCT(2, 2, 2, 2, 2, 1);
+}
+
+// --- the same of split_weights.cl: dw[f, k] = sum_r dz[r, f] x[r, k], db[f] = sum_r dz[r, f] ---------------------
+
+// group: 128, 1, 1
+// grid: window/64*128, window_out/64, splits
+__kernel void SplitWeightsGradientTensor(
+    __global const float *x,        // [rows, window]
+    __global const float *dz,       // [rows, window_out]
+    __global float *parts,          // [splits, window_out, columns]
+    const int rows, const int window, const int window_out, const int columns, const int some)
+{
+    __local float4 tiles[3 * 4 * (64 + 64)];
+    EXCHANGE(exchange, 128);
+    const int id = get_local_id(0), right = id / 32 % 2, h = LANE_H, t = LANE_T;
+    const int f0 = 64 * get_group_id(1), k0 = 64 * get_group_id(0), part = get_group_id(2), begin = part * some;
+    const int f = f0 + 32 * (id / 64) + 4 * h;
+    float sum[2][2][2][4][4];
+    float4 total[2];
+    UNROLL
+    for (int n = 0; n < 128; ++n)
+        sum[n / 64][n / 32 % 2][n / 16 % 2][n / 4 % 4][n % 4] = 0.0f;
+    total[0] = 0.0f;
+    sum_products(dz + begin * window_out, window_out, 1, f0, window_out, x + begin * window, window, 0, k0, window,
+                 min(some, rows - begin), tiles, exchange, sum, total, 1, 2, 2, 1, 1, 3, 3);
+    parts += (part * window_out + f) * columns;
+    UNROLL
+    for (int r = 0; r < 4; ++r)
+        UNROLL
+        for (int e = 0; e < 2; ++e) {
+            const int k = k0 + 32 * right + 16 * e + 4 * t;
+            if (f + r < window_out) put_line4(sums_of(sum[0][0], r, e), parts + r * columns + k, window - k, 1);
+        }
+    tiles[id] = total[0];       // of four lanes each with the same rows
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (k0 + right + t > 0 || f >= window_out) return;
+    const float4 biases = (tiles[id] + tiles[id + 1]) + (tiles[id + 2] + tiles[id + 3]);
+    parts += columns - 4;
+    parts[0] = biases.s0;
+    parts[columns] = biases.s1;
+    parts[2 * columns] = biases.s2;
+    parts[3 * columns] = biases.s3;
 }

@@ -5,6 +5,8 @@ Shapes as in matmul.py and dense.py.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from neuronet.activations import Activation
 from neuronet.device.array import DeviceArray
 from neuronet.device.base import Device
@@ -22,18 +24,18 @@ def matmul(a: DeviceArray, b: DeviceArray, c: DeviceArray) -> None:
 
 def backward_a(dc: DeviceArray, b: DeviceArray, da: DeviceArray) -> None:
     """da = dc·bᵀ, overwritten."""
-    product(dc, b, da, turned_b=1)
+    product(dc, b, da, turned="b")
 
 
 def backward_b(a: DeviceArray, dc: DeviceArray, db: DeviceArray) -> None:
     """db = aᵀ·dc, overwritten."""
-    product(a, dc, db, turned_a=1)
+    product(a, dc, db, turned="a")
 
 
 def dense(x: DeviceArray, w: DeviceArray, b: DeviceArray, y: DeviceArray, *, activation: int) -> None:
     """y = act(x·wᵀ + b).  x [batch, inputs], w [outputs, inputs], b [outputs], y [batch, outputs]."""
     arrays = (array.view(1, *array.shape) for array in (x, w, y))
-    product(*arrays, turned_b=1, bias=b, activation=activation)
+    product(*arrays, turned="b", bias=b, activation=activation)
 
 
 def kernel_for(variables: int, rows: int, cols: int, *, device: Device, whole: bool = True) -> str:
@@ -54,13 +56,13 @@ def product(
     b: DeviceArray,
     c: DeviceArray,
     *,
-    turned_a: int = 0,
-    turned_b: int = 0,
+    turned: Literal["", "a", "b"] = "",
     bias: DeviceArray | None = None,
     activation: int = Activation.NONE,
     kernel: str = "",
 ) -> None:
-    """c = act(a·b + bias), each of a and b as it is or turned. ``kernel``: not the one of ``kernel_for``."""
+    """c = act(a·b + bias); one of a and b may be ``turned``. ``kernel``: not the one of ``kernel_for``."""
+    turned_a, turned_b = int(turned == "a"), int(turned == "b")
     left, right = a.shape[1 if turned_a else 2], b.shape[2 if turned_b else 1]
     rows, cols = a.shape[2 if turned_a else 1], b.shape[1 if turned_b else 2]
     if left != right or c.shape[1:] != (rows, cols):

@@ -1,4 +1,4 @@
-"""Gradients of weights over many rows. Kernels: kernels/split_weights.cl.
+"""Gradients of weights over many rows. Kernels: kernels/split_weights.cl, on tensor cores matmul_tensor.cl.
 
 Shapes: x [rows, inputs], dz [rows, outputs], w and dw [outputs, inputs], b and db [outputs].
 """
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from neuronet.device.array import DeviceArray
 from neuronet.device.base import Device
-from neuronet.ops.forms import Form, form_for, gpu_form
+from neuronet.ops.forms import form_for, gpu_form
 
 
 class Size(NamedTuple):
@@ -22,9 +22,10 @@ class Size(NamedTuple):
     groups: int
 
 
-SIZES: dict[Form, Size] = {
+SIZES = {
     "": Size(32, 32, 16, 128, 2048),
     "GPU": Size(64, 64, 16, 128, 1024),
+    "Tensor": Size(64, 64, 16, 128, 1024),
     "CPU": Size(128, 64, 64, 256, 32),
 }
 
@@ -51,14 +52,19 @@ def update(
     kernel(parts=parts, w=w, b=b, w_m=w_m, w_v=w_v, b_m=b_m, b_v=b_v, hyper=hyper)
 
 
-def form_of(inputs: int, outputs: int, device: Device) -> Form:
-    """The form for weights of this shape: the GPU's has large tiles, and takes rows of multiples of four."""
+def form_of(inputs: int, outputs: int, device: Device) -> str:
+    """The form for weights of this shape: a GPU's have large tiles, and take rows of multiples of four."""
     form = form_for(device)
-    fits = inputs % 4 == outputs % 4 == 0 and min(inputs, outputs) > SIZES["GPU"].taps // 2
-    return "" if form == "GPU" and not fits else form
+    if form != "GPU":
+        return form
+    if inputs % 4 or outputs % 4:
+        return ""
+    if device.tensor_cores:
+        return "Tensor"
+    return "GPU" if min(inputs, outputs) > SIZES["GPU"].taps // 2 else ""
 
 
-def rows_of_a_part(rows: int, inputs: int, outputs: int, form: Form) -> int:
+def rows_of_a_part(rows: int, inputs: int, outputs: int, form: str) -> int:
     """So many that all work-groups together keep a device busy."""
     size = SIZES[form]
     tiles = -(-inputs // size.taps) * -(-outputs // size.filters)

@@ -28,6 +28,7 @@ def test_every_form_matches_the_twin(device: Device, case: Case, form: Form) -> 
         ("", (13376, 32, 1536), 320),
         ("GPU", (8192, 128, 512), 128),
         ("GPU", (512, 2048, 2048), 512),
+        ("Tensor", (13376, 32, 1536), 320),
         ("CPU", (100, 8, 8), 128),
         ("CPU", (7680, 36, 36), 256),
         ("CPU", (30720, 32, 32), 960),
@@ -40,11 +41,23 @@ def test_parts_have_enough_rows_and_keep_a_device_busy(
     assert split_weights.rows_of_a_part(*sizes, form=form) == some
 
 
-def test_a_gpu_has_large_tiles_where_weights_fill_them(device: Device) -> None:
+def test_a_gpu_has_large_tiles_where_weights_fill_them(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes = ((36, 64), (32, 1536), (1536, 32), (36, 66), (37, 64))
+    monkeypatch.setattr(device, "tensor_cores", False)
     with forced_form("GPU"):
         forms = [split_weights.form_of(*shape, device) for shape in sizes]
     assert forms == ["GPU", "", "", "", ""]
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.op} {case}")
+def test_tensor_cores_match_the_twin(device: Device, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "tensor_cores", True)  # where there are none, what stands for them
+    with forced_form("GPU"):
+        assert split_weights.form_of(68, 36, device) == "Tensor"
+        assert split_weights.form_of(66, 36, device) == ""
+        case.check(device)
 
 
 @every_form
