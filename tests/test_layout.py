@@ -17,8 +17,8 @@ from neuronet.layers.base import LAYERS
 ROOT = Path(neuronet.__file__).parent
 TESTS = Path(__file__).parent
 SOURCES = sorted(ROOT.rglob("*.py"))
-STEMS = sorted(p.stem for p in (ROOT / "kernels").glob("*.cl") if p.stem != "common")
-VARIANTS = ("CPU", "GPU")  # suffixes of forms of one kernel; the plain one has the twin
+VARIANTS = ("CPU", "GPU", "Tensor")  # suffixes of forms of one kernel; the plain one has the twin
+STEMS = sorted({spec.stem for spec in all_kernels().values() if not spec.name.endswith(VARIANTS)})
 
 # Each package or module may import only those to its left, and itself.
 ORDER = [

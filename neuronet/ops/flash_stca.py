@@ -1,4 +1,4 @@
-"""Attention of a few questions to the rows of a long history. Kernels: kernels/flash_stca.cl.
+"""Attention of a few questions to the rows of a long history. Kernels: kernels/flash_stca.cl, flash_stca_tensor.cl.
 
 Shapes: u and out [batch, queries, heads, dimension], u = (q W_Q) W_K' of each head; x [batch, length,
 dimension], keys and values at once; lse [batch, queries, heads]; limits [1 or batch, queries, 2], see
@@ -16,10 +16,10 @@ from neuronet.device.array import DeviceArray
 from neuronet.device.base import Device
 from neuronet.errors import ShapeError
 from neuronet.ops import flash_stca_combine
-from neuronet.ops.forms import Form, form_for
+from neuronet.ops.forms import form_for
 
 STRETCH = 64  # rows of a stretch at least
-WIDEST = 512  # numbers of a row for the GPU's form
+WIDEST, WIDEST_TENSOR = 512, 64  # numbers of a row for the GPU's form, and for the one on tensor cores
 
 
 def splits_for(device: Device, batch: int, length: int, rows: int) -> int:
@@ -68,10 +68,14 @@ def forward(
     flash_stca_combine.combine(top, total, sums, out, lse)
 
 
-def form(device: Device, x: DeviceArray) -> Form:
-    """As for other ops, but rows too long for the GPU's form take the plain one."""
-    found = form_for(device)
-    return "" if found == "GPU" and x.shape[-1] > WIDEST else found
+def form(device: Device, x: DeviceArray) -> str:
+    """As for other ops, but tensor cores take rows of up to 64 numbers, and rows too long for a GPU's the plain one."""
+    found, width = form_for(device), x.shape[-1]
+    if found != "GPU":
+        return found
+    if device.tensor_cores and width <= WIDEST_TENSOR and width % 4 == 0:
+        return "Tensor"
+    return "GPU" if width <= WIDEST else ""
 
 
 def bias(

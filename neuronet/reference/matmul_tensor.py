@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuronet.reference.matmul_gpu import MatMultWide
-from neuronet.reference.split_weights import SplitWeightsGradient
 
 A = NDArray[Any]
 
 MatMultTensorWide = MatMultTensorNarrow = MatMultWide
-SplitWeightsGradientTensor = SplitWeightsGradient
 
 
 def tf32(x: A) -> A:
