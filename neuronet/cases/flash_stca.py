@@ -107,6 +107,8 @@ SIZES: list[tuple[int, int, int, int, int, int, Sight, bool]] = [
     (2, 3, 3, 257, 20, 7, "newest-first", True),
     (1, 2, 2, 70, 300, 2, "causal", False),
     (1, 1, 3, 9, 600, 2, "all", True),
+    (2, 3, 8, 130, 64, 3, "causal", True),
+    (2, 1, 3, 200, 32, 2, "ragged", True),
 ]
 LARGE_SIZES: list[tuple[int, int, int, int, int, int]] = [
     (1, 1, 8, 10_000, 64, 0),

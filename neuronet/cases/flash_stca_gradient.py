@@ -48,5 +48,5 @@ class STCABackward(STCA):
         return 10 * self.batch * self.queries * self.heads * self.length * self.dimension
 
 
-SMALL: list[Case] = [STCABackward(*size, beta) for size, beta in zip(SIZES, 5 * (0.0, 0.75), strict=True)]
+SMALL: list[Case] = [STCABackward(*size, beta) for size, beta in zip(SIZES, 6 * (0.0, 0.75), strict=True)]
 LARGE: list[Case] = [STCABackward(*size) for size in LARGE_SIZES]

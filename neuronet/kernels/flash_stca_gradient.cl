@@ -15,6 +15,13 @@
 
 // --- any device -------------------------------------------------------------------------------
 
+// row = beta row; what stood there is not read where beta is 0
+static void fade(__global float *row, const int d, const float beta)
+{
+    for (int j = 0; j < d; ++j)
+        row[j] = beta == 0.0f ? 0.0f : beta * row[j];
+}
+
 // A work-item has a stretch, and row after row of u
 // grid: splits, batch
 __kernel void MHFlashSTCAGradient(
@@ -38,10 +45,10 @@ __kernel void MHFlashSTCAGradient(
     x += (size_t)n * length * d;
     dx += (size_t)n * length * d;
     ages += (size_t)n * days;
-    for (int t = 0; t < length; ++t)
-        if (t >= own.x && t < own.y || (t < all.x || t >= all.y) && t % splits == part)
-            for (int j = 0; j < d; ++j)
-                dx[(size_t)t * d + j] = beta == 0.0f ? 0.0f : beta * dx[(size_t)t * d + j];
+    for (int t = own.x; t < own.y; ++t)
+        fade(dx + (size_t)t * d, d, beta);
+    for (int m = part; m < all.x + length - all.y; m += splits)
+        fade(dx + (size_t)unseen(all, m) * d, d, beta);
     for (int row = 0; row < rows; ++row) {
         const int q = row / heads, at = n * rows + row, from = max(limits[2 * q], 0);
         const int until = min(limits[2 * q + 1], length);
@@ -144,8 +151,8 @@ __kernel void MHFlashSTCAGradientCPU(
     bool ready = false;                                 // both hold the only rows there are
     for (int i = 0; i < rows; i += 8) store8(none, slopes + i, rows - i);
     for (int i = 0; i < rows * d; i += 8) store8(none, parts + i, rows * d - i);
-    for (int t = part; t < length; t += splits)
-        if (t < all.x || t >= all.y) fade8(dx + (size_t)t * d, d, beta);
+    for (int m = part; m < all.x + length - all.y; m += splits)
+        fade8(dx + (size_t)unseen(all, m) * d, d, beta);
     for (int b = own.x; b < own.y; b += keys) {
         const int stop = min(keys, own.y - b), next = min(keys, own.y - b - keys);
         if (next > 0) prefetch(x + (size_t)(b + keys) * d, (size_t)next * d);
@@ -266,10 +273,11 @@ __kernel void MHFlashSTCAGradientGPU(
     x += (size_t)n * length * d;
     dx += (size_t)n * length * d;
     ages += (size_t)n * days;
-    for (int t = part; t < length; t += splits)
-        if (t < all.x || t >= all.y)
-            for (int j = id; j < d; j += GROUP)
-                dx[(size_t)t * d + j] = beta == 0.0f ? 0.0f : beta * dx[(size_t)t * d + j];
+    for (int m = part; m < all.x + length - all.y; m += splits)
+        for (int j = id; j < d; j += GROUP) {
+            __global float *to = dx + (size_t)unseen(all, m) * d + j;
+            *to = beta == 0.0f ? 0.0f : beta * *to;
+        }
     for (int r0 = 0; r0 < rows; r0 += chunk) {
         const int count = min(chunk, rows - r0), row = n * rows + r0;
         float sum_along = 0.0f;

@@ -112,6 +112,22 @@ static float sum_of(float x, __local uint *exchange)
     return x;
 }
 
+// The lane's pair in local memory
+static void keep(__local uint4 *pairs, const float x, const float y)
+{
+    const Pair p = pair_of(x, y);
+    pairs[get_local_id(0) % 32] = (uint4)(p.large, p.small);
+}
+
+static Pair kept(__local const uint4 *pairs)
+{
+    const uint4 both = pairs[get_local_id(0) % 32];
+    Pair p;
+    p.large = both.lo;
+    p.small = both.hi;
+    return p;
+}
+
 // What a lane knows of its row 2*t + i
 typedef struct { int first, last; float steep, now; } Row;
 
@@ -251,6 +267,7 @@ __kernel void MHFlashSTCAGradientTensor(
     const int marks, const int days, const float scale, const int recency, const float beta)
 {
     __local float4 tiles[4 * 2 * TILE];
+    __local uint4 to_key[8 * 32], to_value[8 * 32];     // what all warps have alike, [number / 8, lane]
     __local float weights[4 * ROWS * WEIGHTS], shares[4 * ROWS];
     EXCHANGE(exchange, GROUP);
     const int id = get_local_id(0), warp = id / 32, g = id / 4 % 8, t = id % 4, h = g / 2 + g % 2 * 4;
@@ -263,23 +280,28 @@ __kernel void MHFlashSTCAGradientTensor(
     x += (size_t)n * length * d;
     dx += (size_t)n * length * d;
     ages += (size_t)n * days;
-    for (int key = part; key < length; key += splits)
-        if (key < all.x || key >= all.y)
-            for (int j = id; j < d; j += GROUP)
-                dx[(size_t)key * d + j] = beta == 0.0f ? 0.0f : beta * dx[(size_t)key * d + j];
+    for (int m = part; m < all.x + length - all.y; m += splits)
+        for (int j = id; j < d; j += GROUP) {
+            __global float *to = dx + (size_t)unseen(all, m) * d + j;
+            *to = beta == 0.0f ? 0.0f : beta * *to;
+        }
     for (int r0 = 0; r0 < rows; r0 += ROWS) {
         const int count = min(ROWS, rows - r0);
         __global const float *ask = u + (n * rows + r0) * d, *back = dout + (n * rows + r0) * d;
-        Pair asked[4][2], turned[4][2], to_key[8], to_value[8];
+        Pair asked[4][2], turned[4][2];
         UNROLL
         for (int c = 0; c < 8; ++c) {
-            const int j = 16 * (c / 2) + 4 * t + 2 * (c % 2), k = 32 * (c / 4) + 4 * h + c % 4;
-            const bool first = 2 * t < count && k < d, second = 2 * t + 1 < count && k < d;
+            const int j = 16 * (c / 2) + 4 * t + 2 * (c % 2);
             asked[c / 2][c % 2] = some_of(ask, g, count, j, d);
             turned[c / 2][c % 2] = some_of(back, g, count, j, d);
-            to_key[c] = pair_of(first ? ask[2 * t * d + k] : 0.0f, second ? ask[(2 * t + 1) * d + k] : 0.0f);
-            to_value[c] = pair_of(first ? back[2 * t * d + k] : 0.0f, second ? back[(2 * t + 1) * d + k] : 0.0f);
         }
+        for (int c = 2 * warp; c < 2 * warp + 2; ++c) {
+            const int k = 32 * (c / 4) + 4 * h + c % 4, first = 2 * t < count && k < d;
+            const int second = 2 * t + 1 < count && k < d;
+            keep(to_key + 32 * c, first ? ask[2 * t * d + k] : 0.0f, second ? ask[(2 * t + 1) * d + k] : 0.0f);
+            keep(to_value + 32 * c, first ? back[2 * t * d + k] : 0.0f, second ? back[(2 * t + 1) * d + k] : 0.0f);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
         Row row[2];
         float level[2], whole[2], dslope[2] = {0.0f, 0.0f}, sum[2][2][4];
         const float same[2] = {1.0f, 1.0f};
@@ -325,8 +347,8 @@ __kernel void MHFlashSTCAGradientTensor(
                 UNROLL
                 for (int j = 0; j < 4; ++j) {
                     to[j][0] = to[j][1] = to[j][2] = to[j][3] = 0.0f;
-                    multiply_add3(to[j], value, to_value[4 * m + j], exchange);
-                    multiply_add3(to[j], key, to_key[4 * m + j], exchange);
+                    multiply_add3(to[j], value, kept(to_value + 32 * (4 * m + j)), exchange);
+                    multiply_add3(to[j], key, kept(to_key + 32 * (4 * m + j)), exchange);
                 }
                 UNROLL
                 for (int i = 0; i < 4; ++i) {

@@ -1,4 +1,4 @@
-"""Attention of a few questions to the rows of a long history. Kernels: kernels/flash_stca.cl, flash_stca_tensor.cl.
+"""Attention of a few questions to a long history. Kernels: kernels/flash_stca.cl, flash_stca_tensor.cl.
 
 Shapes: u and out [batch, queries, heads, dimension], u = (q W_Q) W_K' of each head; x [batch, length,
 dimension], keys and values at once; lse [batch, queries, heads]; limits [1 or batch, queries, 2], see
@@ -16,7 +16,7 @@ from neuronet.device.array import DeviceArray
 from neuronet.device.base import Device
 from neuronet.errors import ShapeError
 from neuronet.ops import flash_stca_combine
-from neuronet.ops.forms import form_for
+from neuronet.ops.forms import form_for, tensor_cores
 
 STRETCH = 64  # rows of a stretch at least
 WIDEST, WIDEST_TENSOR = 512, 64  # numbers of a row for the GPU's form, and for the one on tensor cores
@@ -26,12 +26,14 @@ def splits_for(device: Device, batch: int, length: int, rows: int) -> int:
     """Into how many stretches to cut the history of each sample, for ``rows`` = queries * heads.
 
     Enough to fill the device, but the stretches' sums stay below a tenth of the history where that leaves
-    each compute unit one.
+    each compute unit one. On tensor cores each unit works on two at a time, and a round of them is fastest.
     """
     units = getattr(device, "compute_units", 1)
     most = max(1, length // STRETCH)
     if device.kind != "gpu":
         return max(1, min(most, -(-4 * units // batch)))
+    if device.tensor_cores:
+        return max(1, min(most, (2 if 4 * batch <= units else 8) * units // batch))
     return max(1, min(most, max(min(8 * units, length * batch // (20 * rows)), units) // batch))
 
 
@@ -69,11 +71,11 @@ def forward(
 
 
 def form(device: Device, x: DeviceArray) -> str:
-    """As for other ops, but tensor cores take rows of up to 64 numbers, and rows too long for a GPU's the plain one."""
+    """As for other ops; tensor cores take short rows, of multiples of four, and very long ones the plain form."""
     found, width = form_for(device), x.shape[-1]
     if found != "GPU":
         return found
-    if device.tensor_cores and width <= WIDEST_TENSOR and width % 4 == 0:
+    if tensor_cores(device) and width <= WIDEST_TENSOR and width % 4 == 0:
         return "Tensor"
     return "GPU" if width <= WIDEST else ""
 

@@ -1,4 +1,4 @@
-"""Which form of a kernel a device runs: the plain one, the CPU's or the GPU's.
+"""Which form of a kernel a device runs: the plain one, the CPU's or the GPU's, which may be for tensor cores.
 
 All forms of a kernel compute the same; the plain one, the definition, runs on any device.
 """
@@ -15,13 +15,13 @@ Form = Literal["", "CPU", "GPU"]  # the suffix of the kernel's name
 
 FORMS: tuple[Form, ...] = ("", "CPU", "GPU")
 _OWN: dict[str, Form] = {"cpu": "CPU", "gpu": "GPU"}
-_forced: list[Form] = []
+_forced: list[Form | Literal["Tensor"]] = []
 
 
 def form_for(device: Device) -> Form:
     """The form that ``device`` runs; NumPy has only the plain one."""
     if _forced and device.kind != "numpy":
-        return _forced[-1]
+        return "GPU" if _forced[-1] == "Tensor" else _forced[-1]
     return _OWN.get(device.kind, "")
 
 
@@ -35,9 +35,17 @@ def gpu_form(device: Device) -> Form:
     return "GPU" if form_for(device) == "GPU" else ""
 
 
+def tensor_cores(device: Device) -> bool:
+    """Whether a GPU's form may be the one for NVIDIA's tensor cores."""
+    return _forced[-1] == "Tensor" if _forced and device.kind != "numpy" else device.tensor_cores
+
+
 @contextmanager
-def forced_form(form: Form) -> Iterator[None]:
-    """Run this form on every OpenCL device meanwhile: tests take each form through each device."""
+def forced_form(form: Form | Literal["Tensor"]) -> Iterator[None]:
+    """Run this form on every OpenCL device meanwhile: tests take each form through each device.
+
+    "Tensor" is the GPU's, for tensor cores where there is one; kernels/tensor.clh has what stands for them.
+    """
     _forced.append(form)
     try:
         yield

@@ -12,6 +12,7 @@ from neuronet.device.array import DeviceArray
 from neuronet.device.base import Device
 from neuronet.errors import ShapeError
 from neuronet.ops import matmul_tensor
+from neuronet.ops.forms import tensor_cores
 from neuronet.ops.matmul_tensor import BUSY
 
 SIDE = 64  # results of a wide work-group, down and across; up to half of it across most would be empty
@@ -45,7 +46,7 @@ def kernel_for(variables: int, rows: int, cols: int, *, device: Device, whole: b
     """
     if not whole:
         return "MatMultRagged"
-    if device.tensor_cores:
+    if tensor_cores(device):
         return matmul_tensor.kernel_for(variables, rows, cols, precision=device.precision)
     tiles = variables * -(-rows // SIDE) * -(-cols // SIDE)
     return "MatMultWide" if tiles >= BUSY and 2 * cols > SIDE else "MatMultNarrow"

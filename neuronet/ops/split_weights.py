@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from neuronet.device.array import DeviceArray
 from neuronet.device.base import Device
-from neuronet.ops.forms import form_for, gpu_form
+from neuronet.ops.forms import form_for, gpu_form, tensor_cores
 
 
 class Size(NamedTuple):
@@ -59,7 +59,7 @@ def form_of(inputs: int, outputs: int, device: Device) -> str:
         return form
     if inputs % 4 or outputs % 4:
         return ""
-    if device.tensor_cores:
+    if tensor_cores(device):
         return "Tensor"
     return "GPU" if min(inputs, outputs) > SIZES["GPU"].taps // 2 else ""
 

@@ -14,7 +14,7 @@ from neuronet.ops import flash_attention, flash_stca, visible
 from neuronet.ops.forms import FORMS, Form, forced_form
 
 A = np.ndarray
-every_form = pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
+every_form = pytest.mark.parametrize("form", [*FORMS, "Tensor"], ids=["plain", "CPU", "GPU", "Tensor"])
 
 
 @every_form
@@ -22,6 +22,12 @@ every_form = pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
 def test_every_form_matches_the_twin(device: Device, case: Case, form: Form) -> None:
     with forced_form(form):
         case.check(device)
+
+
+def test_tensor_cores_take_short_rows_of_multiples_of_four(device: Device) -> None:
+    with forced_form("Tensor"):
+        forms = [flash_stca.form(device, device.array((1, 2, width))) for width in (4, 64, 63, 68, 600)]
+    assert forms == ["Tensor", "Tensor", "GPU", "GPU", ""]
 
 
 def test_a_hundred_thousand_rows(device: Device) -> None:
@@ -154,11 +160,20 @@ def test_s7_heads_share_a_pass_and_give_what_each_gives_alone(device: Device, fo
 
 
 def test_s10_one_question_fills_a_gpu() -> None:
-    gpu = SimpleNamespace(kind="gpu", compute_units=132)
+    gpu = SimpleNamespace(kind="gpu", compute_units=132, tensor_cores=False)
     assert flash_stca.splits_for(gpu, 1, 100_000, 8) >= 4 * 132  # type: ignore[arg-type]
     assert flash_stca.splits_for(gpu, 1, 10_000, 8) >= 132  # type: ignore[arg-type]
     assert flash_stca.splits_for(gpu, 32, 10_000, 8) * 32 >= 132  # type: ignore[arg-type]
     assert flash_stca.splits_for(gpu, 1, 50, 8) == 1  # type: ignore[arg-type]
+    cards = SimpleNamespace(kind="gpu", compute_units=132, tensor_cores=True)
+    for batch, length, splits in (
+        (1, 100_000, 264),
+        (1, 1000, 15),
+        (32, 10_000, 8),
+        (100, 10_000, 10),
+        (2000, 999, 1),
+    ):
+        assert flash_stca.splits_for(cards, batch, length, 8) == splits  # type: ignore[arg-type]
 
 
 @every_form

@@ -12,7 +12,7 @@ from neuronet.ops.forms import FORMS, Form, forced_form
 from neuronet.testing.compare import assert_matches
 
 A = np.ndarray
-every_form = pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
+every_form = pytest.mark.parametrize("form", [*FORMS, "Tensor"], ids=["plain", "CPU", "GPU", "Tensor"])
 
 
 @every_form

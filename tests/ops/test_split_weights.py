@@ -10,7 +10,7 @@ from neuronet.device.base import Device
 from neuronet.ops import adam, dense, split_weights
 from neuronet.ops.forms import FORMS, Form, forced_form
 
-every_form = pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
+every_form = pytest.mark.parametrize("form", [*FORMS, "Tensor"], ids=["plain", "CPU", "GPU", "Tensor"])
 
 
 @every_form
@@ -41,23 +41,12 @@ def test_parts_have_enough_rows_and_keep_a_device_busy(
     assert split_weights.rows_of_a_part(*sizes, form=form) == some
 
 
-def test_a_gpu_has_large_tiles_where_weights_fill_them(
-    device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes = ((36, 64), (32, 1536), (1536, 32), (36, 66), (37, 64))
-    monkeypatch.setattr(device, "tensor_cores", False)
-    with forced_form("GPU"):
-        forms = [split_weights.form_of(*shape, device) for shape in sizes]
-    assert forms == ["GPU", "", "", "", ""]
-
-
-@pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.op} {case}")
-def test_tensor_cores_match_the_twin(device: Device, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "tensor_cores", True)  # where there are none, what stands for them
-    with forced_form("GPU"):
-        assert split_weights.form_of(68, 36, device) == "Tensor"
-        assert split_weights.form_of(66, 36, device) == ""
-        case.check(device)
+def test_a_gpu_has_large_tiles_where_weights_fill_them(device: Device) -> None:
+    sizes, forms = ((36, 64), (32, 1536), (1536, 32), (36, 66), (37, 64)), {}
+    for form in ("GPU", "Tensor"):
+        with forced_form(form):
+            forms[form] = [split_weights.form_of(*shape, device) for shape in sizes]
+    assert forms == {"GPU": ["GPU", "", "", "", ""], "Tensor": ["Tensor", "Tensor", "Tensor", "", ""]}
 
 
 @every_form
