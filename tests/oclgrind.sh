@@ -17,6 +17,7 @@ mkdir "$work/vendors"
 echo "$library" > "$work/vendors/oclgrind.icd"
 
 export OCL_ICD_VENDORS=$work/vendors NEURONET_TEST_DEVICE=oclgrind PYOPENCL_NO_CACHE=1
+export OCLGRIND_LOCAL_MEM_SIZE=65536     # kernels for tensor cores take 48 KB, as GPUs have
 export OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED=1 OCLGRIND_CHECK_API=1
 # The optimiser makes instructions that the check for uninitialised reads does not know ("freeze").
 export OCLGRIND_BUILD_OPTIONS=-cl-opt-disable

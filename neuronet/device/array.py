@@ -102,8 +102,8 @@ class DeviceArray:
         size = math.prod(shape)
         if not 0 <= offset <= self.size - size:
             raise ShapeError(f"cannot take {list(shape)} from element {offset} of {self!r}")
-        # The front needs no sub-buffer. Many overlapping ones, of scratch memory that a tape holds, crashed
-        # NVIDIA's driver when they were released.
+        # The front needs no sub-buffer. NVIDIA's driver 580 crashes when overlapping ones, such as those of
+        # scratch memory that a tape holds, are released in the order of their making.
         memory = Memory(self.device.slice(self.storage, offset, size, self.dtype)) if offset else self.memory
         return DeviceArray(self.device, shape, self.dtype, memory, name or self.name)
 

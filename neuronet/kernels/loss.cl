@@ -100,6 +100,26 @@ __kernel BY8 void OutputGradientParts(
     if (id == 0) sums[get_group_id(0)] = scratch[0];
 }
 
+// A CPU walks through a stretch once, in its order.
+// group: 1
+// grid: parts
+__kernel BY8 void OutputGradientPartsCPU(
+    __global const float *y,        // [count]
+    __global const float *target,   // [count]
+    __global float *dy,             // [count]
+    __global float *sums,           // [parts]
+    const int count, const int parts, const int kind, const float delta)
+{
+    const int length = (count + parts - 1) / parts, first = get_global_id(0) * length;
+    const int last = min(first + length, count);
+    float8 sum = 0.0f;
+    for (int i = first; i < last; i += 8) {
+        const float8 e = load8(y + i, last - i) - load8(target + i, last - i);
+        store8(slope8(e, kind, delta, &sum) / count, dy + i, last - i);
+    }
+    sums[get_global_id(0)] = sum8(sum);
+}
+
 // Behind OutputGradientParts: the loss of the batch.
 // group: 256
 // grid: 256

@@ -71,7 +71,7 @@ def forward(
 
 
 def form(device: Device, x: DeviceArray) -> str:
-    """As for other ops; tensor cores take short rows of multiples of four, and the plain form very long ones."""
+    """As for other ops; tensor cores take short rows of multiples of four, the plain form very long ones."""
     found, width = form_for(device), x.shape[-1]
     if found != "GPU":
         return found

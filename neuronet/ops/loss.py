@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuronet.device.array import DeviceArray
+from neuronet.ops.forms import cpu_form
 from neuronet.reference.loss import HUBER, MAE, MSE
 
 MANY, STRETCH, MOST_PARTS = 2**15, 2**12, 512  # values: from here on in parts, of so many or more; parts
@@ -40,7 +41,8 @@ def elementwise(
         return
     flat = {name: a.view(y.size) for name, a in (("y", y), ("target", target), ("dy", dy))}
     found = sums.rows(count)
-    kernel("OutputGradientParts")(**flat, sums=found, kind=KINDS[kind], delta=float(delta))
+    launch = kernel(f"OutputGradientParts{cpu_form(y.device)}")
+    launch(**flat, sums=found, kind=KINDS[kind], delta=float(delta))
     kernel("FinishLoss")(sums=found, **counters, count=y.size, rows=batch)
 
 

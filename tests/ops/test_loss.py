@@ -11,11 +11,14 @@ from neuronet.cases.loss import SMALL
 from neuronet.device.array import DeviceArray
 from neuronet.device.base import Device
 from neuronet.ops import loss
+from neuronet.ops.forms import FORMS, Form, forced_form
 
 
+@pytest.mark.parametrize("form", FORMS, ids=["plain", "CPU", "GPU"])
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.op} {case}")
-def test_kernel_matches_its_twin(device: Device, case: Case) -> None:
-    case.check(device)
+def test_every_form_matches_the_twin(device: Device, case: Case, form: Form) -> None:
+    with forced_form(form):
+        case.check(device)
 
 
 NET = {"loss": np.zeros(2), "hyper": HYPER, "step": np.array([70, 7, -1, 0])}
