@@ -3,7 +3,7 @@
     python benchmarks/peers.py [--device NAME] [--runs 20] [--out table.md]
 
 W1  dense 1080-128-128-2, a whole training step (forward, loss, backward, Adam), batch 1 and 64
-MM  matrix product n x n x n in float32
+MM  matrix product n x n x n in float32, on NVIDIA's tensor cores in TF32 too
 
 Peers: NumPy (matrix product), PyTorch (eager; on CUDA also a captured graph), JAX (jit) and tinygrad
 (TinyJit, on the device that it finds or DEV names), where installed; a missing one is noted. Each contender
@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 import neuronet as nn
+from neuronet.device.base import Precision
 from neuronet.ops import matmul
 
 SIZES, LR = (1080, 128, 128, 2), 1e-3
@@ -207,14 +208,10 @@ def dense_jax(batch: int) -> Contender:
 # --- MM: matrix product --------------------------------------------------------------------
 
 
-def product_ours(spec: str | None, n: int) -> Contender:
-    device = nn.find_device(spec)
+def product_ours(spec: str | None, n: int, precision: Precision = "float32") -> Contender:
+    device = nn.find_device(spec, precision=precision)
     a, b = operands(n)
-    da, db, dc = (
-        device.put(a[None]),
-        device.put(b[None]),
-        device.array((1, n, n)),
-    )
+    da, db, dc = device.put(a[None]), device.put(b[None]), device.array((1, n, n))
     return Contender("neuronet", lambda: matmul.matmul(da, db, dc), device.finish, lambda: dc.read()[0])
 
 
@@ -228,10 +225,10 @@ def product_numpy(n: int) -> Contender:
     return Contender(f"NumPy {np.__version__}", call, lambda: None, lambda: c)
 
 
-def product_torch(kind: str, n: int) -> Contender:
+def product_torch(kind: str, n: int, precision: str = "highest") -> Contender:
     import torch
 
-    torch.set_float32_matmul_precision("highest")
+    torch.set_float32_matmul_precision(precision)
     a, b = (torch.tensor(v, device=kind) for v in operands(n))
     c = torch.empty_like(a)
     wait = torch.cuda.synchronize if kind == "cuda" else lambda: None
@@ -345,9 +342,8 @@ def race(title: str, makers: list[Callable[[], Contender]], runs: int, rtol: flo
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=formatter)
     parser.add_argument("--device", default=None)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--sizes", default="512,1024,2048")
@@ -377,6 +373,9 @@ def main() -> None:
         if kind == "cpu":
             makers.append(partial(product_numpy, n))
         rows += race(f"matrix product {n}", makers, options.runs, rtol=1e-3)
+        if device.tensor_cores:
+            makers = [partial(product_ours, spec, n, "tf32"), partial(product_torch, kind, n, "high")]
+            rows += race(f"matrix product {n}, TF32", makers, options.runs, rtol=1e-2)
     head = (
         f"{datetime.date.today()}, {device.name} ({getattr(device, 'driver', 'NumPy')}), "
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, neuronet {nn.__version__}"

@@ -59,8 +59,8 @@ done
 slow=(matmul_tensor multi_windows_conv multi_windows_weights fourier complex_conv channel_mask channel_correlation
     mask_attention_complex mask_attention_gradients mask_attention_small flash_stca flash_stca_gradient)
 if [ $# -eq 0 ]; then
-    echo "Oclgrind pass: left out as too slow: ${slow[*]}, and tests named many_rows"
-    set -- tests/ops -k "not many_rows"
+    echo "Oclgrind pass: left out as too slow: ${slow[*]}, and tests named many_rows or Tensor"
+    set -- tests/ops -k "not many_rows and not Tensor"
     for name in "${slow[@]}"; do set -- "$@" --ignore "tests/ops/test_$name.py"; done
 fi
 run ops -n 2 "$@" || { show ops >&2; echo "Oclgrind pass: FAILED" >&2; exit 1; }

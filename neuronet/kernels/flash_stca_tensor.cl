@@ -116,7 +116,7 @@ static float sum_of(float x, __local uint *exchange)
 static void keep(__local uint4 *pairs, const float x, const float y)
 {
     const Pair p = pair_of(x, y);
-    pairs[get_local_id(0) % 32] = (uint4)(p.large, p.small);
+    pairs[get_local_id(0) % 32] = (uint4)(p.large.x, p.large.y, p.small.x, p.small.y);
 }
 
 static Pair kept(__local const uint4 *pairs)
@@ -304,7 +304,7 @@ __kernel void MHFlashSTCAGradientTensor(
         barrier(CLK_LOCAL_MEM_FENCE);
         Row row[2];
         float level[2], whole[2], dslope[2] = {0.0f, 0.0f}, sum[2][2][4];
-        const float same[2] = {1.0f, 1.0f};
+        const float same[2] = {1.0f, 1.0f};     // a factor that add_keys asks for
         UNROLL
         for (int i = 0; i < 2; ++i) {
             const int r = 2 * t + i;
@@ -330,15 +330,14 @@ __kernel void MHFlashSTCAGradientTensor(
             add_scores(dp, turned, tile + now, h, t, exchange);
             UNROLL
             for (int i = 0; i < 4; ++i) {
-                const Row mine = row[i % 2];
-                const int key = b + h + i / 2 * 8;
-                const bool sees = key >= mine.first && key < min(mine.last, own.y);
-                const float age = recency && sees ? ages[key] - mine.now : 0.0f;
-                p[i] = sees ? exp(scale * s[i] - mine.steep * age - level[i % 2]) : 0.0f;
-                ds[i] = p[i] * (dp[i] - whole[i % 2]);
-                dslope[i % 2] -= ds[i] * age;
+                const int key = b + h + i / 2 * 8, r = i % 2;
+                const bool sees = key >= row[r].first && key < min(row[r].last, own.y);
+                const float age = recency && sees ? ages[key] - row[r].now : 0.0f;
+                p[i] = sees ? exp(scale * s[i] - row[r].steep * age - level[r]) : 0.0f;
+                ds[i] = p[i] * (dp[i] - whole[r]);
+                dslope[r] -= ds[i] * age;
                 ds[i] *= scale;
-                weight[(2 * t + i % 2) * WEIGHTS + h + i / 2 * 8] = ds[i];
+                weight[(2 * t + r) * WEIGHTS + h + i / 2 * 8] = ds[i];
             }
             const float4 value = (float4)(p[0], p[2], p[1], p[3]), key = (float4)(ds[0], ds[2], ds[1], ds[3]);
             UNROLL
