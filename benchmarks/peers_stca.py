@@ -83,9 +83,9 @@ def ours(spec: str | None, length: int, backward: bool) -> Contender:
 def by_torch(kind: str, way: str, length: int, backward: bool, graph: bool = False) -> Contender:
     import torch
     import torch.nn.functional as f
-    from torch_layers import weighted_rows
+    from torch_layers import float32_only, weighted_rows
 
-    torch.set_float32_matmul_precision("highest")
+    float32_only()
     given = {name: torch.tensor(values, device=kind) for name, values in data(length).items()}
     projected = way == "projected"
     x, ask = given["x"], given["q" if projected else "u"]

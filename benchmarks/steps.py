@@ -99,8 +99,9 @@ def torch_step(
 def torch_parameters(weights: Arrays, kind: str) -> dict[str, Any]:
     """Trainable copies on ``kind``, with float32 products as they are."""
     import torch
+    from torch_layers import float32_only
 
-    torch.set_float32_matmul_precision("highest")
+    float32_only()
     return {name: torch.nn.Parameter(torch.tensor(v, device=kind)) for name, v in weights.items()}
 
 

@@ -17,6 +17,12 @@ Weights = dict[str, Any]
 Layer = Callable[[Weights, Any], Any]
 
 
+def float32_only() -> None:
+    """Products and convolutions in float32: cuDNN rounds to TF32 unless told otherwise."""
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
+
+
 def linear(w: Weights, name: str, x: Any) -> Any:
     """The same dense layer for every unit."""
     return f.linear(x, w[f"{name}/w"][0], w[f"{name}/b"][0])

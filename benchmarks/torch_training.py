@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as f
+from torch_layers import float32_only
 from torch_nets import forward_of
 from training import Work
 
@@ -19,7 +20,7 @@ class TorchTraining:
     """A net in training on ``kind``, "cuda" or "cpu"; ``drawn`` as in torch_catch.py."""
 
     def __init__(self, work: Work, kind: str, *, drawn: bool) -> None:
-        torch.set_float32_matmul_precision("highest")
+        float32_only()
         self.work, self.kind, self.steps = work, kind, 0
         start = work.weights()
         self.w = {name: torch.nn.Parameter(torch.tensor(v, device=kind)) for name, v in start.items()}
