@@ -119,4 +119,5 @@ def test_all_cases_come_from_every_module_of_ops() -> None:
     assert {"conv", "dense", "matmul", "probe", "step"} <= stems
     assert not stems & {"base", "all", "bench", "tape", "layers"}
     assert {case.op.partition(".")[0] for case in all_cases()} == stems
-    assert {case.op.partition(".")[0] for case in large_cases()} == stems - {"probe"}
+    # on tensor cores the large products of matmul_gpu run; elsewhere these would take minutes
+    assert {case.op.partition(".")[0] for case in large_cases()} == stems - {"probe", "matmul_tensor"}
