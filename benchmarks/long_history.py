@@ -45,7 +45,7 @@ def attention(device: Device, length: int) -> tuple[float, int]:
     """Seconds of forward and backward over ``length`` rows, and bytes of all arrays."""
     rng = np.random.default_rng(0)
     shape, rows = (1, 1, HEADS, WIDTH), (1, length, WIDTH)
-    splits = flash_stca.splits_for(device, 1, length, HEADS)
+    splits = flash_stca.splits_for(device, 1, length, HEADS, WIDTH)
     u, out, dout, du = (device.put(rng.standard_normal(shape)) for _ in range(4))
     x, dx = device.put(rng.standard_normal(rows)), device.array(rows)
     limits = device.put(visible.everything(1, length))

@@ -172,6 +172,8 @@ def dense_jax(batch: int) -> Contender:
     import jax
     import jax.numpy as jnp
 
+    jax.config.update("jax_default_matmul_precision", "highest")
+
     def loss(p: list, x: jax.Array, t: jax.Array) -> jax.Array:
         for w, b in p[:-1]:
             x = jnp.tanh(x @ w.T + b)

@@ -56,7 +56,7 @@ def ours(spec: str | None, length: int, backward: bool) -> Contender:
 
     device, given = nn.find_device(spec), data(length)
     shape = (1, 1, HEADS, WIDTH)
-    splits = flash_stca.splits_for(device, 1, length, HEADS)
+    splits = flash_stca.splits_for(device, 1, length, HEADS, WIDTH)
     u, dout = (device.put(given[name].reshape(shape)) for name in ("u", "dout"))
     x, limits = device.put(given["x"][None]), device.put(visible.everything(1, length))
     top, total = (device.array((1, splits, 1, HEADS)) for _ in range(2))

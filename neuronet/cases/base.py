@@ -34,6 +34,7 @@ class Case:
 
     op: ClassVar[str]  # as bench prints it: "conv.forward"
     changes: ClassVar[tuple[str, ...]] = ()  # inputs that the op also writes
+    tensor_cores: ClassVar[bool] = False  # of kernels that other devices run in tests only
 
     def inputs(self, rng: np.random.Generator) -> Arrays:
         """Host values of every array that the op reads."""

@@ -85,7 +85,7 @@ class STCAForward(STCA):
 
     def run(self, **arrays: DeviceArray) -> None:
         splits = self.splits or flash_stca.splits_for(
-            arrays["u"].device, self.batch, self.length, self.queries * self.heads
+            arrays["u"].device, self.batch, self.length, self.queries * self.heads, self.dimension
         )
         top, total, sums = scratch(arrays["u"].device, splits, self.u)
         flash_stca.forward(**arrays, top=top, total=total, sums=sums, scale=self.scale)

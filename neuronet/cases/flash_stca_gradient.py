@@ -38,7 +38,7 @@ class STCABackward(STCA):
     def run(self, **arrays: DeviceArray) -> None:
         device = arrays["u"].device
         rows = self.queries * self.heads
-        splits = self.splits or flash_stca.splits_for(device, self.batch, self.length, rows)
+        splits = self.splits or flash_stca.splits_for(device, self.batch, self.length, rows, self.dimension)
         slopes, _, parts = scratch(device, splits, self.u)
         given = arrays if self.recency else {k: v for k, v in arrays.items() if k != "dslope"}
         flash_stca_gradient.backward(**given, parts=parts, slopes=slopes, scale=self.scale, beta=self.beta)

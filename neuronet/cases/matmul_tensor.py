@@ -15,6 +15,7 @@ from neuronet.ops.matmul_gpu import product
 @dataclass(frozen=True)
 class MatMulTensor(MatMul):
     op = "matmul_tensor.matmul"
+    tensor_cores = True
     kernel: str
 
     def run(self, **arrays: DeviceArray) -> None:
@@ -24,6 +25,7 @@ class MatMulTensor(MatMul):
 @dataclass(frozen=True)
 class MatMulTensorBackward(MatMulBackward):
     op = "matmul_tensor.backward"
+    tensor_cores = True
     kernel: str
 
     def run(self, **arrays: DeviceArray) -> None:
@@ -34,6 +36,7 @@ class MatMulTensorBackward(MatMulBackward):
 @dataclass(frozen=True)
 class DenseTensor(DenseForward):
     op = "matmul_tensor.dense"
+    tensor_cores = True
     kernel: str = ""
 
     def run(self, **arrays: DeviceArray) -> None:

@@ -47,7 +47,7 @@ class Device(ABC):
         self._scratch: DeviceArray | None = None
 
     def use(self, precision: Precision) -> None:
-        """For large products; before anything is recorded."""
+        """Multiply large matrices in this precision from now on; tapes recorded before keep theirs."""
         if precision not in get_args(Precision):
             allowed = " or ".join(map(repr, get_args(Precision)))
             raise DeviceError(f"there is no precision {precision!r}", where=self.name, fix=f"use {allowed}")

@@ -122,8 +122,7 @@ class OpenCLDevice(Device):
         except cl.Error as error:
             raise self._translate(error, f"setting arguments of {spec.name}") from error
         run = self._enqueue if self.profile is None else self._enqueue_profiled
-        # A kernel does not keep its buffers, so they are kept here, in front of it: Python frees arguments
-        # from the last to the first.
+        # A kernel does not keep its buffers.
         return partial(run, given, kernel, launch)
 
     def _enqueue(self, given: list[Any], kernel: cl.Kernel, launch: Launch) -> cl.Event:
@@ -176,7 +175,8 @@ class OpenCLDevice(Device):
     def _build(self, spec: KernelSpec) -> cl.Program:
         common, source = read_source("neuronet.kernels", "common.cl"), read_source(spec.package, spec.file)
         start, curious = perf_counter(), log.isEnabledFor(logging.DEBUG)
-        options = BUILD_OPTIONS if curious else [*BUILD_OPTIONS, "-w"]  # harmless notes frighten users
+        options = [*BUILD_OPTIONS, *([] if curious else ["-w"])]  # harmless notes frighten users
+        options += ["-DTENSOR_CORES"] if self.tensor_cores else []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cl.CompilerWarning)
             warnings.filterwarnings("ignore", "PyOpenCL compiler caching failed")  # it then compiles without

@@ -54,7 +54,7 @@ class _Place:
 
 @contextmanager
 def shared(arrays: Sequence[DeviceArray], uses: Uses) -> Iterator[None]:
-    """Meanwhile those of ``arrays`` that are nowhere yet share memory where no launch needs two of them.
+    """Meanwhile those of ``arrays``, whole ones, that are nowhere yet share memory where no launch needs two.
 
     ``uses`` are the launches of one round; each round has to write what it reads, and nothing of it may be
     needed in the next. Behind it the arrays are nowhere again, until they are used.

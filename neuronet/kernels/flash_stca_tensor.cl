@@ -1,13 +1,14 @@
-// flash_stca_tensor.cl: the attention of flash_stca.cl and its gradients on tensor cores, for rows of up to 64 numbers, a
-// multiple of four.
+// flash_stca_tensor.cl: the attention of flash_stca.cl and its gradients on tensor cores, for rows of up to 64
+// numbers, a multiple of four.
 //
-// A work-group has a stretch of the history and 8 rows of u, each of its four warps every fourth 16 keys: the warp
-// copies them into local memory, one step ahead of its sums, and waits for no other warp. All products have float32's
-// accuracy (tensor.clh). Lane 4*g + t has the scores of keys h and h + 8, where h is g / 2, or 4 more for odd g, with rows
-// 2*t and 2*t + 1; so the 16 bytes that lanes read together come from all banks.
+// A work-group has a stretch of the history and 8 rows of u (for gradients all, 8 after 8). Each of its four warps
+// has every fourth 16 keys: it copies them into local memory, one step ahead of its sums, and waits for no other warp.
+// All products have float32's accuracy (tensor.clh). Lane 4*g + t has the scores of keys h and h + 8, where h is g / 2,
+// or 4 more for odd g, with rows 2*t and 2*t + 1; so the 16 bytes that lanes read together come from all banks.
 //
-// Used by   ops/flash_stca.py, ops/flash_stca_gradient.py      Forms of kernels of flash_stca.cl and flash_stca_gradient.cl
+// Used by   ops/flash_stca.py, ops/flash_stca_gradient.py      Forms of the kernels of files of these names
 // Source    as flash_stca.cl
+// Overwrites top, total and sums; dx, parts and slopes.
 
 #include "tensor.clh"
 #include "history.clh"

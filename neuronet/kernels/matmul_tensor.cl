@@ -5,13 +5,14 @@
 // Not both matrices are turned, and their rows are multiples of four. Wide takes 128 x 64 results a work-group, narrow
 // 128 x 32, with float32's accuracy; TF32 takes 128 x 128 of numbers rounded to TF32: see tensor_tile.clh.
 //
-// Used by   ops/matmul_gpu.py, ops/split_weights.py        Checked against   reference/matmul_tensor.py
+// Used by   ops/matmul_gpu.py, ops/split_weights.py
+// Checked against   reference/matmul_tensor.py, reference/split_weights.py
 
 #include "tensor.clh"
 #include "tensor_tile.clh"
 
-// c = act(sum + bias) of a block of 32 x 32 results, from row and col on. Those with an activation go through `tile`, the
-// warp's own, to a loop: unrolled like the sums it would outgrow the caches for instructions.
+// c = act(sum + bias) of a block of 32 x 32 results, from row and col on. Those with an activation go through `tile`,
+// the warp's own, to a loop: unrolled like the sums it would outgrow the caches for instructions.
 static void finish(float (*sum)[4][4], __global const float *bias, __global float *c, const int rows, const int cols,
                    const int row, const int col, const int biased, const int activation, __local float4 *tile)
 {
@@ -136,13 +137,12 @@ __kernel void SplitWeightsGradientTensor(
     const int f0 = 64 * get_group_id(1), k0 = 64 * get_group_id(0), part = get_group_id(2), begin = part * some;
     const int f = f0 + 32 * (id / 64) + 4 * h;
     float sum[2][2][2][4][4];
-    float4 total[2];
+    float4 total = 0.0f;
     UNROLL
     for (int n = 0; n < 128; ++n)
         sum[n / 64][n / 32 % 2][n / 16 % 2][n / 4 % 4][n % 4] = 0.0f;
-    total[0] = 0.0f;
     sum_products(dz + begin * window_out, window_out, 1, f0, window_out, x + begin * window, window, 0, k0, window,
-                 min(some, rows - begin), tiles, exchange, sum, total, 1, 2, 2, 1, 1, 3, 3);
+                 min(some, rows - begin), tiles, exchange, sum, &total, 1, 2, 2, 1, 1, 3, 3);
     parts += (part * window_out + f) * columns;
     UNROLL
     for (int r = 0; r < 4; ++r)
@@ -151,7 +151,7 @@ __kernel void SplitWeightsGradientTensor(
             const int k = k0 + 32 * right + 16 * e + 4 * t;
             if (f + r < window_out) put_line4(sums_of(sum[0][0], r, e), parts + r * columns + k, window - k, 1);
         }
-    tiles[id] = total[0];       // of four lanes each with the same rows
+    tiles[id] = total;          // of four lanes each with the same rows
     barrier(CLK_LOCAL_MEM_FENCE);
     if (k0 + right + t > 0 || f >= window_out) return;
     const float4 biases = (tiles[id] + tiles[id + 1]) + (tiles[id + 2] + tiles[id + 3]);

@@ -111,7 +111,7 @@ class CNeuronSTCAOCL(CNeuronBaseOCL):
             **dict.fromkeys(("u", "du", "read", "dread"), wide),
         }.items():
             self.batch_array(f"{name}_by_head", (math.prod(shape),))
-        splits = flash_stca.splits_for(self.device, self.batch, self.units, questions * heads)
+        splits = flash_stca.splits_for(self.device, self.batch, self.units, questions * heads, window)
         self.top = self.batch_array("top", (splits, questions, heads))
         self.total = self.batch_array("total", (splits, questions, heads))
         self.sums = self.batch_array("sums", (splits, *wide))

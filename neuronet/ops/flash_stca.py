@@ -22,19 +22,19 @@ STRETCH = 64  # rows of a stretch at least
 WIDEST, WIDEST_TENSOR = 512, 64  # numbers of a row for the GPU's form, and for the one on tensor cores
 
 
-def splits_for(device: Device, batch: int, length: int, rows: int) -> int:
-    """Into how many stretches to cut the history of each sample, for ``rows`` = queries * heads.
+def splits_for(device: Device, batch: int, length: int, rows: int, width: int) -> int:
+    """Into how many stretches to cut the history of each sample, for ``rows`` = queries * heads of u.
 
     Enough to fill the device, but the stretches' sums stay below a tenth of the history where that leaves
-    each compute unit one. On tensor cores each unit works on two at a time, and a round of them is fastest.
+    each compute unit one. On tensor cores a unit works on two at a time, and a single round of them is
+    fastest for few samples.
     """
     units = getattr(device, "compute_units", 1)
     most = max(1, length // STRETCH)
     if device.kind != "gpu":
         return max(1, min(most, -(-4 * units // batch)))
-    if device.tensor_cores:
-        return max(1, min(most, (2 if 4 * batch <= units else 8) * units // batch))
-    return max(1, min(most, max(min(8 * units, length * batch // (20 * rows)), units) // batch))
+    each = 2 if form(device, width) == "Tensor" and 4 * batch <= units else 8
+    return max(1, min(most, max(min(each * units, length * batch // (20 * rows)), units) // batch))
 
 
 def forward(
@@ -57,7 +57,7 @@ def forward(
     A question that sees nothing gets out = 0 and lse = inf.
     """
     device = out.device
-    device.kernel(f"MHFlashSTCA{form(device, x)}")(
+    device.kernel(f"MHFlashSTCA{form(device, x.shape[-1])}")(
         u=u,
         x=x,
         limits=limits,
@@ -70,9 +70,9 @@ def forward(
     flash_stca_combine.combine(top, total, sums, out, lse)
 
 
-def form(device: Device, x: DeviceArray) -> str:
+def form(device: Device, width: int) -> str:
     """As for other ops; tensor cores take short rows of multiples of four, the plain form very long ones."""
-    found, width = form_for(device), x.shape[-1]
+    found = form_for(device)
     if found != "GPU":
         return found
     if tensor_cores(device) and width <= WIDEST_TENSOR and width % 4 == 0:

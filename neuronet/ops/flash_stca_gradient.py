@@ -34,7 +34,7 @@ def backward(
     x is key and value, and dx the sum of both. With beta = 0 what stood in dx is not read; beta = 1 lets
     several layers add to the gradient of one history.
     """
-    du.device.kernel(f"MHFlashSTCAGradient{form(du.device, x)}")(
+    du.device.kernel(f"MHFlashSTCAGradient{form(du.device, x.shape[-1])}")(
         u=u,
         x=x,
         limits=limits,

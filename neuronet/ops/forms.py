@@ -12,10 +12,11 @@ from typing import Literal
 from neuronet.device.base import Device
 
 Form = Literal["", "CPU", "GPU"]  # the suffix of the kernel's name
+Forced = Literal["", "CPU", "GPU", "Tensor"]
 
 FORMS: tuple[Form, ...] = ("", "CPU", "GPU")
 _OWN: dict[str, Form] = {"cpu": "CPU", "gpu": "GPU"}
-_forced: list[Form | Literal["Tensor"]] = []
+_forced: list[Forced] = []
 
 
 def form_for(device: Device) -> Form:
@@ -41,7 +42,7 @@ def tensor_cores(device: Device) -> bool:
 
 
 @contextmanager
-def forced_form(form: Form | Literal["Tensor"]) -> Iterator[None]:
+def forced_form(form: Forced) -> Iterator[None]:
     """Run this form on every OpenCL device meanwhile: tests take each form through each device.
 
     "Tensor" is the GPU's, for tensor cores where there is one; kernels/tensor.clh has what stands for them.

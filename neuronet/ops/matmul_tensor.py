@@ -9,7 +9,7 @@ WIDE, TF32 = (128, 64), (128, 128)  # results of a work-group, down and across
 
 
 def kernel_for(variables: int, rows: int, cols: int, *, precision: Precision) -> str:
-    """The kernel with the largest tiles that keep the card busy and are not mostly empty."""
+    """The kernel with the largest tiles that keep the card busy and are not mostly empty across."""
 
     def fits(tall: int, wide: int) -> bool:
         return variables * -(-rows // tall) * -(-cols // wide) >= BUSY and 2 * cols > wide

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
 import pytest
 
-from neuronet.device.opencl import OpenCLDevice
+from neuronet.device.opencl import OpenCLDevice, _compute_capability
 from neuronet.errors import DeviceError, KernelError
 from neuronet.ops import elementwise
 
@@ -139,3 +140,12 @@ def test_a_drivers_error_becomes_a_sentence_with_a_remedy(
             with pytest.raises(DeviceError, match=f"{words} failed: the call failed\nFix: .*{fix}") as caught:
                 doing()
             assert caught.value.where == f"{device.name} ({device.driver})"
+
+
+def test_only_a_card_of_nvidia_tells_its_compute_capability() -> None:
+    """Its tensor cores take TF32 numbers from 8 on; older ones would not compile the PTX."""
+    card = SimpleNamespace(
+        extensions="cl_khr_icd cl_nv_device_attribute_query", compute_capability_major_nv=7
+    )
+    assert _compute_capability(card) == 7
+    assert _compute_capability(SimpleNamespace(extensions="cl_khr_icd")) == 0

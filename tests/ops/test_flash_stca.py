@@ -26,7 +26,7 @@ def test_every_form_matches_the_twin(device: Device, case: Case, form: Form) -> 
 
 def test_tensor_cores_take_short_rows_of_multiples_of_four(device: Device) -> None:
     with forced_form("Tensor"):
-        forms = [flash_stca.form(device, device.array((1, 2, width))) for width in (4, 64, 63, 68, 600)]
+        forms = [flash_stca.form(device, width) for width in (4, 64, 63, 68, 600)]
     assert forms == ["Tensor", "Tensor", "GPU", "GPU", ""]
 
 
@@ -161,19 +161,22 @@ def test_s7_heads_share_a_pass_and_give_what_each_gives_alone(device: Device, fo
 
 def test_s10_one_question_fills_a_gpu() -> None:
     gpu = SimpleNamespace(kind="gpu", compute_units=132, tensor_cores=False)
-    assert flash_stca.splits_for(gpu, 1, 100_000, 8) >= 4 * 132  # type: ignore[arg-type]
-    assert flash_stca.splits_for(gpu, 1, 10_000, 8) >= 132  # type: ignore[arg-type]
-    assert flash_stca.splits_for(gpu, 32, 10_000, 8) * 32 >= 132  # type: ignore[arg-type]
-    assert flash_stca.splits_for(gpu, 1, 50, 8) == 1  # type: ignore[arg-type]
+    assert flash_stca.splits_for(gpu, 1, 100_000, 8, 64) >= 4 * 132  # type: ignore[arg-type]
+    assert flash_stca.splits_for(gpu, 1, 10_000, 8, 64) >= 132  # type: ignore[arg-type]
+    assert flash_stca.splits_for(gpu, 32, 10_000, 8, 64) * 32 >= 132  # type: ignore[arg-type]
+    assert flash_stca.splits_for(gpu, 1, 50, 8, 64) == 1  # type: ignore[arg-type]
     cards = SimpleNamespace(kind="gpu", compute_units=132, tensor_cores=True)
     for batch, length, splits in (
         (1, 100_000, 264),
         (1, 1000, 15),
         (32, 10_000, 8),
         (100, 10_000, 10),
+        (1, 10_000, 132),
         (2000, 999, 1),
     ):
-        assert flash_stca.splits_for(cards, batch, length, 8) == splits  # type: ignore[arg-type]
+        assert flash_stca.splits_for(cards, batch, length, 8, 64) == splits  # type: ignore[arg-type]
+    assert flash_stca.splits_for(cards, 1, 10_000, 64, 64) == 132  # type: ignore[arg-type]
+    assert flash_stca.splits_for(cards, 1, 100_000, 8, 68) == 625  # type: ignore[arg-type]
 
 
 @every_form
