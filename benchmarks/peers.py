@@ -128,8 +128,9 @@ def dense_ours(spec: str | None, batch: int) -> Contender:
 
 def dense_torch(kind: str, batch: int, graph: bool) -> Contender:
     import torch
+    from torch_layers import float32_only
 
-    torch.set_float32_matmul_precision("highest")
+    float32_only()
     linears = []
     for w, b in weights():
         linear = torch.nn.Linear(w.shape[1], w.shape[0])

@@ -15,13 +15,6 @@
 
 // --- any device -------------------------------------------------------------------------------
 
-// row = beta row; what stood there is not read where beta is 0
-static void fade(__global float *row, const int d, const float beta)
-{
-    for (int j = 0; j < d; ++j)
-        row[j] = beta == 0.0f ? 0.0f : beta * row[j];
-}
-
 // A work-item has a stretch, and row after row of u
 // grid: splits, batch
 __kernel void MHFlashSTCAGradient(
@@ -45,10 +38,9 @@ __kernel void MHFlashSTCAGradient(
     x += (size_t)n * length * d;
     dx += (size_t)n * length * d;
     ages += (size_t)n * days;
-    for (int t = own.x; t < own.y; ++t)
-        fade(dx + (size_t)t * d, d, beta);
-    for (int m = part; m < all.x + length - all.y; m += splits)
-        fade(dx + (size_t)unseen(all, m) * d, d, beta);
+    fade_unseen(dx, all, length, part, splits, d, 0, 1, beta);
+    for (size_t i = (size_t)own.x * d; i < (size_t)own.y * d; ++i)
+        dx[i] = beta == 0.0f ? 0.0f : beta * dx[i];
     for (int row = 0; row < rows; ++row) {
         const int q = row / heads, at = n * rows + row, from = max(limits[2 * q], 0);
         const int until = min(limits[2 * q + 1], length);
@@ -273,11 +265,7 @@ __kernel void MHFlashSTCAGradientGPU(
     x += (size_t)n * length * d;
     dx += (size_t)n * length * d;
     ages += (size_t)n * days;
-    for (int m = part; m < all.x + length - all.y; m += splits)
-        for (int j = id; j < d; j += GROUP) {
-            __global float *to = dx + (size_t)unseen(all, m) * d + j;
-            *to = beta == 0.0f ? 0.0f : beta * *to;
-        }
+    fade_unseen(dx, all, length, part, splits, d, id, GROUP, beta);
     for (int r0 = 0; r0 < rows; r0 += chunk) {
         const int count = min(chunk, rows - r0), row = n * rows + r0;
         float sum_along = 0.0f;

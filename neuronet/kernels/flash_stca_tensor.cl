@@ -21,7 +21,7 @@
 #define TILE (KEYS * PITCH)
 #define WEIGHTS 20              // floats of a row's weights there
 
-// Starts copying the warp's keys from row b on; zeros behind `stop` and behind the ends of rows
+// Starts copying the warp's keys from row b on, a batch; zeros behind `stop` and behind the ends of rows
 static void start_keys(__global const float *x, const int b, const int stop, const int d, __local float4 *tile)
 {
     const int lane = get_local_id(0) % 32;
@@ -30,13 +30,17 @@ static void start_keys(__global const float *x, const int b, const int stop, con
         const int key = (32 * n + lane) / 16, quad = lane % 16;
         start_copy(tile + key * PITCH + quad, x + (size_t)(b + key) * d + 4 * quad, b + key < stop && 4 * quad < d);
     }
+    end_batch();
 }
 
-// Row r of m, numbers j and j + 1, or zeros
-static Pair some_of(__global const float *m, const int r, const int count, const int j, const int d)
+// All numbers of row g of m, in steps of four from 4*t on, as add_scores takes them; zeros behind `count` rows
+static void numbers_of(__global const float *m, const int g, const int count, const int t, const int d, Pair (*to)[2])
 {
-    const bool there = r < count && j < d;
-    return pair_of(there ? m[r * d + j] : 0.0f, there ? m[r * d + j + 1] : 0.0f);
+    UNROLL
+    for (int c = 0; c < 8; ++c) {
+        const int j = 16 * (c / 2) + 4 * t + 2 * (c % 2), there = g < count && j < d;
+        to[c / 2][c % 2] = pair_of(there ? m[g * d + j] : 0.0f, there ? m[g * d + j + 1] : 0.0f);
+    }
 }
 
 // score[2*k + i] += m[2*t + i]·key[h + 8*k]; m are all numbers of row g, in steps of four
@@ -173,80 +177,73 @@ __kernel void MHFlashSTCATensor(
     u += n * rows * d;
     x += (size_t)n * length * d;
     ages += (size_t)n * days;
-    for (int r0 = ROWS * get_group_id(1); r0 < rows; r0 += ROWS * get_num_groups(1)) {
-        const int count = min(ROWS, rows - r0);
-        Pair asked[4][2];
-        UNROLL
-        for (int c = 0; c < 8; ++c)
-            asked[c / 2][c % 2] = some_of(u + r0 * d, g, count, 8 * (c / 2) * 2 + 4 * t + 2 * (c % 2), d);
-        Row row[2];
-        float most[2] = {-INFINITY, -INFINITY}, whole[2] = {0.0f, 0.0f}, sum[2][2][4];
-        UNROLL
-        for (int i = 0; i < 2; ++i)
-            row[i] = row_of(limits, ages, slope, r0 + 2 * t + i, 2 * t + i < count, heads, length, recency);
-        UNROLL
-        for (int i = 0; i < 16; ++i)
-            sum[i / 8][i / 4 % 2][i % 4] = 0.0f;
-        start_keys(x, own.x + KEYS * warp, own.y, d, tile);
-        end_batch();
-        for (int b = own.x + KEYS * warp, now = 0; b - KEYS * warp < own.y; b += STEP, now = TILE - now) {
-            wait_for_batches(0);
-            warp_barrier();
-            start_keys(x, b + STEP, own.y, d, tile + TILE - now);
-            end_batch();
-            float score[4] = {0.0f, 0.0f, 0.0f, 0.0f}, factor[2];
-            add_scores(score, asked, tile + now, h, t, exchange);
-            UNROLL
-            for (int i = 0; i < 2; ++i) {
-                float s[2];
-                UNROLL
-                for (int k = 0; k < 2; ++k) {
-                    const int key = b + h + 8 * k;
-                    const bool sees = key >= row[i].first && key < min(row[i].last, own.y);
-                    const float lag = recency && sees ? row[i].steep * (ages[key] - row[i].now) : 0.0f;
-                    s[k] = sees ? scale * score[2 * k + i] - lag : -INFINITY;
-                }
-                const float high = most_of(fmax(most[i], fmax(s[0], s[1])), exchange);
-                const float base = high == -INFINITY ? 0.0f : high;
-                const float e0 = exp(s[0] - base), e1 = exp(s[1] - base);
-                factor[i] = exp(most[i] - base);
-                whole[i] = factor[i] * whole[i] + e0 + e1;
-                most[i] = high;
-                weight[(2 * t + i) * WEIGHTS + h] = e0;
-                weight[(2 * t + i) * WEIGHTS + h + 8] = e1;
-            }
-            warp_barrier();
-            add_keys(sum, factor, weight, tile + now, g, h, t, exchange);
-        }
+    const int r0 = ROWS * get_group_id(1), count = min(ROWS, rows - r0);
+    Pair asked[4][2];
+    numbers_of(u + r0 * d, g, count, t, d, asked);
+    Row row[2];
+    float most[2] = {-INFINITY, -INFINITY}, whole[2] = {0.0f, 0.0f}, sum[2][2][4];
+    UNROLL
+    for (int i = 0; i < 2; ++i)
+        row[i] = row_of(limits, ages, slope, r0 + 2 * t + i, 2 * t + i < count, heads, length, recency);
+    UNROLL
+    for (int i = 0; i < 16; ++i)
+        sum[i / 8][i / 4 % 2][i % 4] = 0.0f;
+    start_keys(x, own.x + KEYS * warp, own.y, d, tile);
+    for (int b = own.x + KEYS * warp, now = 0; b - KEYS * warp < own.y; b += STEP, now = TILE - now) {
         wait_for_batches(0);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        leave(sum, (__local float *)tiles, h, t);
+        warp_barrier();
+        start_keys(x, b + STEP, own.y, d, tile + TILE - now);
+        float score[4] = {0.0f, 0.0f, 0.0f, 0.0f}, factor[2];
+        add_scores(score, asked, tile + now, h, t, exchange);
         UNROLL
         for (int i = 0; i < 2; ++i) {
-            const float all = sum_of(whole[i], exchange);
-            if (g > 0) continue;
-            tops[warp * ROWS + 2 * t + i] = most[i];
-            totals[warp * ROWS + 2 * t + i] = all;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const int r = id / 16, quad = id % 16;
-        if (r < count) {
-            float high = -INFINITY, all = 0.0f;
-            float4 numbers = 0.0f;
-            for (int w = 0; w < 4; ++w)
-                high = fmax(high, tops[w * ROWS + r]);
-            for (int w = 0; w < 4; ++w) {
-                const float factor = high == -INFINITY ? 0.0f : exp(tops[w * ROWS + r] - high);
-                all += factor * totals[w * ROWS + r];
-                numbers += factor * tiles[(w * ROWS + r) * 16 + quad];
+            float s[2];
+            UNROLL
+            for (int k = 0; k < 2; ++k) {
+                const int key = b + h + 8 * k;
+                const bool sees = key >= row[i].first && key < min(row[i].last, own.y);
+                const float lag = recency && sees ? row[i].steep * (ages[key] - row[i].now) : 0.0f;
+                s[k] = sees ? scale * score[2 * k + i] - lag : -INFINITY;
             }
-            if (4 * quad < d) *(__global float4 *)(sums + (size_t)(at + r0 + r) * d + 4 * quad) = numbers;
-            if (quad == 0) {
-                top[at + r0 + r] = high;
-                total[at + r0 + r] = all;
-            }
+            const float high = most_of(fmax(most[i], fmax(s[0], s[1])), exchange);
+            const float base = high == -INFINITY ? 0.0f : high;
+            const float e0 = exp(s[0] - base), e1 = exp(s[1] - base);
+            factor[i] = exp(most[i] - base);
+            whole[i] = factor[i] * whole[i] + e0 + e1;
+            most[i] = high;
+            weight[(2 * t + i) * WEIGHTS + h] = e0;
+            weight[(2 * t + i) * WEIGHTS + h + 8] = e1;
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        warp_barrier();
+        add_keys(sum, factor, weight, tile + now, g, h, t, exchange);
+    }
+    wait_for_batches(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    leave(sum, (__local float *)tiles, h, t);
+    UNROLL
+    for (int i = 0; i < 2; ++i) {
+        const float all = sum_of(whole[i], exchange);
+        if (g > 0) continue;
+        tops[warp * ROWS + 2 * t + i] = most[i];
+        totals[warp * ROWS + 2 * t + i] = all;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int r = id / 16, quad = id % 16;
+    if (r < count) {
+        float high = -INFINITY, all = 0.0f;
+        float4 numbers = 0.0f;
+        for (int w = 0; w < 4; ++w)
+            high = fmax(high, tops[w * ROWS + r]);
+        for (int w = 0; w < 4; ++w) {
+            const float factor = high == -INFINITY ? 0.0f : exp(tops[w * ROWS + r] - high);
+            all += factor * totals[w * ROWS + r];
+            numbers += factor * tiles[(w * ROWS + r) * 16 + quad];
+        }
+        if (4 * quad < d) *(__global float4 *)(sums + (size_t)(at + r0 + r) * d + 4 * quad) = numbers;
+        if (quad == 0) {
+            top[at + r0 + r] = high;
+            total[at + r0 + r] = all;
+        }
     }
 }
 
@@ -281,21 +278,13 @@ __kernel void MHFlashSTCAGradientTensor(
     x += (size_t)n * length * d;
     dx += (size_t)n * length * d;
     ages += (size_t)n * days;
-    for (int m = part; m < all.x + length - all.y; m += splits)
-        for (int j = id; j < d; j += GROUP) {
-            __global float *to = dx + (size_t)unseen(all, m) * d + j;
-            *to = beta == 0.0f ? 0.0f : beta * *to;
-        }
+    fade_unseen(dx, all, length, part, splits, d, id, GROUP, beta);
     for (int r0 = 0; r0 < rows; r0 += ROWS) {
         const int count = min(ROWS, rows - r0);
         __global const float *ask = u + (n * rows + r0) * d, *back = dout + (n * rows + r0) * d;
         Pair asked[4][2], turned[4][2];
-        UNROLL
-        for (int c = 0; c < 8; ++c) {
-            const int j = 16 * (c / 2) + 4 * t + 2 * (c % 2);
-            asked[c / 2][c % 2] = some_of(ask, g, count, j, d);
-            turned[c / 2][c % 2] = some_of(back, g, count, j, d);
-        }
+        numbers_of(ask, g, count, t, d, asked);
+        numbers_of(back, g, count, t, d, turned);
         for (int c = 2 * warp; c < 2 * warp + 2; ++c) {
             const int k = 32 * (c / 4) + 4 * h + c % 4, first = 2 * t < count && k < d;
             const int second = 2 * t + 1 < count && k < d;
@@ -320,12 +309,10 @@ __kernel void MHFlashSTCAGradientTensor(
         for (int i = 0; i < 16; ++i)
             sum[i / 8][i / 4 % 2][i % 4] = 0.0f;
         start_keys(x, own.x + KEYS * warp, own.y, d, tile);
-        end_batch();
         for (int b = own.x + KEYS * warp, now = 0; b - KEYS * warp < own.y; b += STEP, now = TILE - now) {
             wait_for_batches(0);
             warp_barrier();
             start_keys(x, b + STEP, own.y, d, tile + TILE - now);
-            end_batch();
             float s[4] = {0.0f, 0.0f, 0.0f, 0.0f}, dp[4] = {0.0f, 0.0f, 0.0f, 0.0f}, p[4], ds[4];
             add_scores(s, asked, tile + now, h, t, exchange);
             add_scores(dp, turned, tile + now, h, t, exchange);

@@ -54,9 +54,6 @@ static void product(__global const float *a, __global const float *b, __global c
     const int row = 32 * warps_down * blocks_down * get_group_id(1);
     const int col = 32 * warps_across * blocks_across * get_group_id(0);
     float sum[2][2][2][4][4];
-    UNROLL
-    for (int n = 0; n < 128; ++n)
-        sum[n / 64][n / 32 % 2][n / 16 % 2][n / 4 % 4][n % 4] = 0.0f;
     sum_products(a + v * a_rows * a_cols, a_cols, turned_a, row, rows, b + v * b_rows * b_cols, b_cols, turned_b, col,
                  cols, turned_a ? a_rows : a_cols, tiles, exchange, sum, 0, 0, warps_down, warps_across, blocks_down,
                  blocks_across, stages, terms);
@@ -64,7 +61,8 @@ static void product(__global const float *a, __global const float *b, __global c
     for (int d = 0; d < blocks_down; ++d)
         UNROLL
         for (int u = 0; u < blocks_across; ++u)
-            finish(sum[d][u], bias, c + v * rows * cols, rows, cols, row + 32 * (blocks_down * (warp / warps_across) + d),
+            finish(sum[d][u], bias, c + v * rows * cols, rows, cols,
+                   row + 32 * (blocks_down * (warp / warps_across) + d),
                    col + 32 * (blocks_across * (warp % warps_across) + u), biased, activation, tiles + 256 * warp);
 }
 
@@ -138,9 +136,6 @@ __kernel void SplitWeightsGradientTensor(
     const int f = f0 + 32 * (id / 64) + 4 * h;
     float sum[2][2][2][4][4];
     float4 total = 0.0f;
-    UNROLL
-    for (int n = 0; n < 128; ++n)
-        sum[n / 64][n / 32 % 2][n / 16 % 2][n / 4 % 4][n % 4] = 0.0f;
     sum_products(dz + begin * window_out, window_out, 1, f0, window_out, x + begin * window, window, 0, k0, window,
                  min(some, rows - begin), tiles, exchange, sum, &total, 1, 2, 2, 1, 1, 3, 3);
     parts += (part * window_out + f) * columns;
